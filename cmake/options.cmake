@@ -1,0 +1,15 @@
+# Compiler flags shared by everything in the project, on one interface target.
+add_library(corridor_options INTERFACE)
+target_include_directories(corridor_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_options(corridor_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Both report std::optional and std::string of g++ 12's own library, not our code.
+  target_compile_options(corridor_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
+endif()
+if(CORRIDOR_WERROR)
+  target_compile_options(corridor_options INTERFACE -Werror)
+endif()
+if(CORRIDOR_SANITIZE)
+  target_compile_options(corridor_options INTERFACE -fsanitize=${CORRIDOR_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(corridor_options INTERFACE -fsanitize=${CORRIDOR_SANITIZE})
+endif()
