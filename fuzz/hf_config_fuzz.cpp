@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// libFuzzer target: any bytes as a config.json. A spec that comes out must also count without trouble.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "corridor/model/matrices.h"
+#include "corridor/model/readers.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto model = corridor::model::read_hf_config(text, "fuzz.json");
+  if (model) (void)corridor::model::weight_bytes(*model);
+  return 0;
+}
