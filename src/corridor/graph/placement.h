@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each device holds once a model is laid over several: weights by split, duplicates counted.
+#pragma once
+
+#include "corridor/base/result.h"
+#include "corridor/graph/scenario.h"
+#include "corridor/model/model_spec.h"
+#include "corridor/units/units.h"
+
+namespace corridor::graph {
+
+/// Weight bytes on one device (the fullest pipeline stage's share is taken as layers ÷ pp, rounded up).
+[[nodiscard]] units::Bytes weights_per_device(const model::ModelSpec& model, const Parallelism& layout);
+
+/// Bytes of activations a step of `tokens` tokens and `rows` logit rows needs at once on one device.
+[[nodiscard]] units::Bytes activations_per_device(const model::ModelSpec& model, const Parallelism& layout, double tokens,
+                                                  double rows);
+
+/// A layout of `devices` devices for this model: the widest tensor parallelism that divides the heads and stays in a
+/// node, the rest pipeline stages. `devices` = 1 gives tp = 1.
+[[nodiscard]] Parallelism default_layout(const model::ModelSpec& model, std::int64_t devices, std::int64_t devices_in_node);
+
+/// Checks a layout against the model: positive, tp divides the heads, pp ≤ layers, ep fits; one clear line.
+[[nodiscard]] Result<Parallelism> check_layout(const model::ModelSpec& model, const Parallelism& layout);
+
+}  // namespace corridor::graph
