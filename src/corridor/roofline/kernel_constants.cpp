@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Picks the constants of a device's class and fills the typed structs the time model reads.
+#include "corridor/roofline/kernel_constants.h"
+
+#include <algorithm>
+#include <set>
+
+#include "corridor/roofline/constant_file.h"
+
+namespace corridor::roofline {
+namespace {
+
+/// Fills fields from a file and keeps the first error.
+class Filler {
+ public:
+  explicit Filler(const ConstantFile& file) : file_(file) {}
+
+  void take(const std::string& key, double& target) {
+    if (!ok_) return;
+    const Result<double> value = file_.number(key);
+    if (value) target = *value;
+    else ok_ = tl::unexpected(value.error());
+  }
+  void take_product(const std::string& table, ProductConstants& c) {
+    take(table + ".t0_s", c.t0_s);
+    take(table + ".bandwidth_fraction", c.bandwidth_fraction);
+    take(table + ".half_size_bytes", c.half_size_bytes);
+    take(table + ".compute_fraction", c.compute_fraction);
+    take(table + ".p_norm", c.p_norm);
+  }
+  void take_shape(const std::string& table, ProductConstants& c) {
+    take(table + ".k_half", c.k_half);
+    take(table + ".tile_m", c.tile_m);
+    take(table + ".tile_n", c.tile_n);
+  }
+  void take_transfer(const std::string& table, TransferConstants& c) {
+    take(table + ".latency_s", c.latency_s);
+    take(table + ".bandwidth_fraction", c.bandwidth_fraction);
+    take(table + ".half_size_bytes", c.half_size_bytes);
+  }
+  void take_all_reduce(int ranks, AllReduceConstants& c) {
+    const std::string table = "all_reduce." + std::to_string(ranks);
+    c.ranks = ranks;
+    take(table + ".latency_graph_s", c.latency_graph_s);
+    take(table + ".latency_eager_s", c.latency_eager_s);
+    take(table + ".latency_fused_s", c.latency_fused_s);
+    take(table + ".bandwidth_fraction", c.bandwidth_fraction);
+    take(table + ".one_shot_max_bytes", c.one_shot_max_bytes);
+    take(table + ".two_shot_extra_s", c.two_shot_extra_s);
+    take(table + ".two_shot_bandwidth_fraction", c.two_shot_bandwidth_fraction);
+    take(table + ".ring_latency_s", c.ring_latency_s);
+    take(table + ".ring_half_size_bytes", c.ring_half_size_bytes);
+    take(table + ".ring_bandwidth_fraction", c.ring_bandwidth_fraction);
+  }
+  [[nodiscard]] const Result<int>& ok() const { return ok_; }
+
+ private:
+  const ConstantFile& file_;
+  Result<int> ok_ = 0;
+};
+
+void fill_attention(Filler& fill, KernelConstants& c) {
+  fill.take("attention_decode.t0_s", c.attention_decode.t0_s);
+  fill.take("attention_decode.bandwidth_fraction", c.attention_decode.bandwidth_fraction);
+  fill.take("attention_decode.half_size_bytes", c.attention_decode.half_size_bytes);
+  fill.take("attention_decode.compute_fraction", c.attention_decode.compute_fraction);
+  fill.take("attention_decode.p_norm", c.attention_decode.p_norm);
+  c.attention_decode_fp8 = c.attention_decode;
+  fill.take("attention_decode.fp8.t0_s", c.attention_decode_fp8.t0_s);
+  fill.take("attention_decode.fp8.bandwidth_fraction", c.attention_decode_fp8.bandwidth_fraction);
+  fill.take("attention_decode.fp8.half_size_bytes", c.attention_decode_fp8.half_size_bytes);
+  fill.take("attention_prefill.t0_s", c.attention_prefill.t0_s);
+  fill.take("attention_prefill.compute_fraction", c.attention_prefill.compute_fraction);
+  fill.take("attention_prefill.fp8.compute_fraction", c.attention_prefill.compute_fraction_fp8);
+  fill.take("attention_prefill.half_length_tokens", c.attention_prefill.half_length_tokens);
+  fill.take("attention_prefill.bandwidth_fraction", c.attention_prefill.bandwidth_fraction);
+  fill.take("attention_prefill.p_norm", c.attention_prefill.p_norm);
+}
+
+Result<KernelConstants> fill_constants(const ConstantFile& file) {
+  KernelConstants c;
+  Filler fill(file);
+  for (const auto& [table, target] : {std::pair{"product.bf16", &c.bf16}, {"product.fp8", &c.fp8}, {"product.fp4", &c.fp4},
+                                      {"product.int8", &c.int8}, {"product.weight_only", &c.weight_only}}) {
+    fill.take_product(table, *target);
+    fill.take_shape(table, *target);
+  }
+  c.fp8_block = c.fp8;
+  if (file.values.count("product.fp8_block.t0_s") > 0) {
+    fill.take_product("product.fp8_block", c.fp8_block);
+    fill.take_shape("product.fp8_block", c.fp8_block);
+  }
+  fill.take_product("moe", c.moe);
+  fill.take_product("moe.fp8", c.moe_fp8);
+  fill.take_product("moe.fp4", c.moe_fp4);
+  fill_attention(fill, c);
+  fill.take("elementwise.t0_s", c.elementwise.t0_s);
+  fill.take("elementwise.bandwidth_fraction", c.elementwise.bandwidth_fraction);
+  fill.take("elementwise.half_size_bytes", c.elementwise.half_size_bytes);
+  fill.take("all_reduce.custom_max_bytes", c.custom_all_reduce_max_bytes);
+  for (const int ranks : {2, 4, 8}) fill.take_all_reduce(ranks, c.all_reduce.emplace_back());
+  fill.take_transfer("all_gather", c.all_gather);
+  fill.take_transfer("all_to_all", c.all_to_all);
+  fill.take_transfer("send_recv", c.send_recv);
+  fill.take_transfer("network", c.network);
+  fill.take("network.bytes_per_s", c.network_bytes_per_s);
+  double measured = 0;
+  fill.take("class_measured", measured);
+  if (!fill.ok()) return tl::unexpected(fill.ok().error());
+  c.measured = measured != 0;
+  const std::string unpack = "unpack_bytes_per_s_per_core.";
+  for (const auto& [key, constant] : file.values) {
+    if (key.starts_with(unpack)) c.unpack_bytes_per_s_per_core[key.substr(unpack.size())] = constant.value;
+  }
+  // Bytes are then charged at the plain rate; the unpacking stands on its own.
+  if (!c.unpack_bytes_per_s_per_core.empty()) c.weight_only.bandwidth_fraction = c.bf16.bandwidth_fraction;
+  std::set<std::string> sources;
+  for (const auto& [key, constant] : file.values) sources.insert(constant.source);
+  c.sources.assign(sources.begin(), sources.end());
+  return c;
+}
+
+bool claims(const ConstantFile& file, const hardware::Device& device) {
+  const auto any = [&](const std::string& list, const std::string& text) {
+    const auto found = file.lists.find(list);
+    if (found == file.lists.end()) return false;
+    return std::any_of(found->second.begin(), found->second.end(), [&](const std::string& word) {
+      return word != "*" && text.find(word) != std::string::npos;
+    });
+  };
+  return any("applies_to.architectures", device.family + " " + device.architecture + " " + device.id) &&
+         any("applies_to.vendors", device.vendor);
+}
+
+/// Where no kernel of a class was measured, the catalogue's own reachable figures replace the rule's fractions.
+void scale_to_reachable(const hardware::Device& device, KernelConstants& c) {
+  if (device.reachable_bandwidth && device.memory_bandwidth) {
+    const double fraction = std::min(1.0, device.reachable_bandwidth->value / device.memory_bandwidth->value);
+    const double ratio = fraction / std::max({c.bf16.bandwidth_fraction, c.elementwise.bandwidth_fraction, 1e-6});
+    for (ProductConstants* p : {&c.bf16, &c.fp8, &c.fp8_block, &c.fp4, &c.int8, &c.weight_only, &c.moe, &c.moe_fp8, &c.moe_fp4}) {
+      p->bandwidth_fraction = std::min(1.0, p->bandwidth_fraction * ratio);
+    }
+    for (AttentionDecodeConstants* a : {&c.attention_decode, &c.attention_decode_fp8}) {
+      a->bandwidth_fraction = std::min(1.0, a->bandwidth_fraction * ratio);
+    }
+  }
+  const auto& peak = device.peak(hardware::ComputeType::bf16);
+  if (device.reachable_bf16 && peak) {
+    const double ratio = std::min(1.0, device.reachable_bf16->value / peak->value) / c.bf16.compute_fraction;
+    for (ProductConstants* p : {&c.bf16, &c.fp8, &c.fp8_block, &c.fp4, &c.int8, &c.weight_only, &c.moe, &c.moe_fp8, &c.moe_fp4}) {
+      p->compute_fraction = std::min(1.0, p->compute_fraction * ratio);
+    }
+  }
+}
+
+/// Latency × bandwidth: the size that reaches half the rate grows with the bandwidth of the device.
+void scale_half_sizes(const hardware::Device& device, double reference_bandwidth, KernelConstants& c) {
+  if (!device.memory_bandwidth || reference_bandwidth <= 0) return;
+  const double ratio = device.memory_bandwidth->value.value() / reference_bandwidth;
+  for (ProductConstants* p : {&c.bf16, &c.fp8, &c.fp8_block, &c.fp4, &c.int8, &c.weight_only, &c.moe, &c.moe_fp8, &c.moe_fp4}) {
+    p->half_size_bytes *= ratio;
+  }
+  c.attention_decode.half_size_bytes *= ratio;
+  c.attention_decode_fp8.half_size_bytes *= ratio;
+  c.elementwise.half_size_bytes *= ratio;
+}
+
+enum class Part { head, whole };
+
+/// A file of constants, or only what stands before its first table (who it applies to).
+Result<ConstantFile> load_file(const Assets& assets, const std::string& path, Part part) {
+  Result<std::string_view> text = assets.read(path);
+  if (!text) return tl::unexpected(text.error());
+  if (part == Part::head) *text = text->substr(0, text->find("\n["));
+  return parse_constants(*text, assets.describe(path));
+}
+
+}  // namespace
+
+Result<KernelConstants> load_kernel_constants(const Assets& assets, const hardware::Device& device) {
+  ConstantFile all;
+  for (const char* path : {"kernels/default.toml", "kernels/network.toml"}) {
+    Result<ConstantFile> file = load_file(assets, path, Part::whole);
+    if (!file) return tl::unexpected(file.error());
+    all.overlay(*file);
+  }
+  std::string device_class = "default";
+  for (const std::string& path : assets.list("kernels")) {
+    Result<ConstantFile> head = load_file(assets, path, Part::head);
+    if (!head) return tl::unexpected(head.error());
+    if (!claims(*head, device)) continue;
+    Result<ConstantFile> file = load_file(assets, path, Part::whole);
+    if (!file) return tl::unexpected(file.error());
+    all.overlay(*file);
+    device_class = path.substr(8, path.size() - 8 - 5);  // kernels/NAME.toml
+    break;
+  }
+  Result<KernelConstants> constants = fill_constants(all);
+  if (!constants) return constants;
+  constants->device_class = device_class;
+  scale_half_sizes(device, all.number("reference_bandwidth").value_or(0), *constants);
+  if (!constants->measured) scale_to_reachable(device, *constants);
+  return constants;
+}
+
+}  // namespace corridor::roofline

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decode and prefill as sums of steps: chunks, closed-loop mixing, speculation rounds.
+#include "corridor/roofline/phases.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace corridor::roofline {
+namespace {
+
+using graph::StepShape;
+using units::Seconds;
+
+// Long prompts are cut into thousands of chunks whose time grows almost linearly with the past: this many are timed.
+constexpr double most_timed_chunks = 32;
+// Chosen when a device class was never measured: residuals of other classes, widened by this factor (basis assumed).
+constexpr double unmeasured_widening = 1.3;
+
+graph::GraphOptions graph_options(const PredictInput& input) {
+  const graph::Scenario& s = input.scenario;
+  const double in_node = input.device.link.devices_in_node ? input.device.link.devices_in_node->value : 8;
+  return {s.parallelism, s.routing, s.kv, s.flash_attention, s.fusion && input.engine.fused_norms, in_node};
+}
+
+TimingContext timing_context(const PredictInput& input, bool graphs) {
+  return {input.device,
+          input.constants,
+          input.scenario.math,
+          graphs,
+          input.engine.fused_quantise,
+          input.engine.fused_all_reduce,
+          input.engine.attention_decode_t0_s};
+}
+
+/// Times steps of one model; keeps what all of them share.
+class StepTimer {
+ public:
+  StepTimer(const PredictInput& input, const model::ModelSpec& model, bool graphs)
+      : model_(model), engine_(input.engine), options_(graph_options(input)), context_(timing_context(input, graphs)) {}
+
+  [[nodiscard]] Result<StepTime> time(const StepShape& shape) const {
+    return time_step(graph::build_graph(model_, shape, options_), context_, engine_);
+  }
+  /// FLOPs and bytes of the replica, no duplicate counted.
+  [[nodiscard]] Result<StepTotals> totals(const StepShape& shape) const {
+    graph::GraphOptions whole = options_;
+    whole.parallelism = {};
+    return totals_of(graph::build_graph(model_, shape, whole), context_);
+  }
+  [[nodiscard]] const graph::GraphOptions& options() const { return options_; }
+  [[nodiscard]] const TimingContext& context() const { return context_; }
+
+ private:
+  const model::ModelSpec& model_;
+  const EngineProfile& engine_;
+  graph::GraphOptions options_;
+  TimingContext context_;
+};
+
+Interval expected_interval(const PredictInput& input, Seconds mid, Seconds limit, const EngineProfile::Ratios& ratios) {
+  const double widen = input.constants.measured ? 1 : unmeasured_widening;
+  return interval_around(mid, limit, ratios.low / widen, ratios.high * widen);
+}
+
+/// Prompt tokens that ride along with decode under a closed loop.
+struct PromptShare {
+  double per_step = 0;  ///< mean
+  double chunk = 0;     ///< tokens of one chunk
+  double fraction = 0;  ///< share of the steps that carry one
+};
+
+PromptShare prompt_share(const PredictInput& input, double sequences) {
+  PromptShare share;
+  const graph::Scenario& s = input.scenario;
+  if (s.load != graph::Load::concurrency || s.input <= 0) return share;
+  share.per_step = sequences * static_cast<double>(s.input) / static_cast<double>(std::max<std::int64_t>(1, s.output));
+  const double room = std::max(1.0, input.engine.max_batched_tokens - sequences);
+  share.chunk = std::min(static_cast<double>(s.input), room);
+  share.fraction = share.per_step / share.chunk;
+  if (share.fraction > 1) {  // several chunks a step, as many as fit
+    share.chunk = std::min(share.per_step, std::max(share.chunk, room));
+    share.fraction = 1;
+  }
+  return share;
+}
+
+StepShape decode_shape(const PredictInput& input, double sequences) {
+  StepShape shape;
+  shape.decode_sequences = sequences;
+  shape.tokens_per_sequence = static_cast<double>(input.scenario.speculation.draft_tokens + 1);
+  shape.context = input.scenario.context;
+  return shape;
+}
+
+StepShape with_prompt(const PredictInput& input, StepShape shape, double tokens) {
+  const double length = static_cast<double>(std::max<std::int64_t>(1, input.scenario.input));
+  shape.prefill_tokens = tokens;
+  shape.prefill_sequences = tokens / length;
+  // A chunk shorter than its prompt has on average half of the rest cached.
+  shape.prefill_past = tokens < length ? (length - tokens) / 2 : 0;
+  return shape;
+}
+
+/// Adds the draft's steps to a round. Without a draft model guesses cost nothing (n-gram) or one MTP layer each.
+Result<int> add_draft(const PredictInput& input, double sequences, bool graphs, DecodePrediction& decode) {
+  const double drafts = static_cast<double>(input.scenario.speculation.draft_tokens);
+  if (drafts <= 0 || input.draft == nullptr) return 0;
+  StepTimer timer(input, *input.draft, graphs);
+  StepShape shape;
+  shape.decode_sequences = sequences;
+  shape.context = input.scenario.context;
+  Result<StepTime> step = timer.time(shape);
+  if (!step) return tl::unexpected(step.error());
+  Result<StepTotals> totals = timer.totals(shape);
+  if (!totals) return tl::unexpected(totals.error());
+  Budget budget = step->budget;
+  budget *= drafts;
+  decode.budget += budget;
+  decode.limit += step->limit * drafts;
+  decode.limit_memory += step->limit_memory * drafts;
+  decode.limit_compute += step->limit_compute * drafts;
+  decode.limit_link += step->limit_link * drafts;
+  for (StepTotals* sum : {&decode.totals, &decode.per_device}) {
+    const StepTotals& one = sum == &decode.totals ? *totals : step->per_device;
+    sum->flops += one.flops * drafts;
+    sum->weights += one.weights * drafts;
+    sum->experts += one.experts * drafts;
+    sum->kv += one.kv * drafts;
+    sum->activations += one.activations * drafts;
+  }
+  return 0;
+}
+
+void take_limits(const StepTime& step, DecodePrediction& decode) {
+  decode.limit = step.limit;
+  decode.limit_memory = step.limit_memory;
+  decode.limit_compute = step.limit_compute;
+  decode.limit_link = step.limit_link;
+  decode.per_device = step.per_device;
+}
+
+}  // namespace
+
+Result<Arithmetic> product_arithmetic(const PredictInput& input) {
+  using model::TensorRole;
+  bool routed = false;
+  for (const model::LayerGroup& group : input.model.layers) routed = routed || group.feed_forward.experts > 0;
+  const TensorRole role = routed ? TensorRole::expert : TensorRole::dense_mlp;
+  return arithmetic_of(input.device, input.model.stored(role).format, input.scenario.math);
+}
+
+Result<DecodePrediction> predict_decode(const PredictInput& input, const MemoryFit& memory, bool graphs) {
+  DecodePrediction decode;
+  const graph::Scenario& s = input.scenario;
+  decode.sequences = memory.sequences;
+  decode.tokens_per_sequence =
+      s.speculation.draft_tokens > 0 ? graph::tokens_per_round(s.speculation.draft_tokens, s.speculation.acceptance) : 1;
+  // Pipeline stages work on as many micro-batches as there are stages; a step is one micro-batch's way through all.
+  const double micro_batch = std::max(1.0, memory.sequences / static_cast<double>(s.parallelism.pp));
+  StepTimer timer(input, input.model, graphs);
+
+  const StepShape pure = decode_shape(input, micro_batch);
+  Result<StepTime> step = timer.time(pure);
+  if (!step) return tl::unexpected(step.error());
+  decode.budget = step->budget;
+  decode.rows = step->rows;
+  take_limits(*step, decode);
+
+  StepShape whole = decode_shape(input, memory.sequences);
+  const PromptShare share = prompt_share(input, micro_batch);
+  if (share.fraction > 0) {
+    decode.prompt_tokens_per_step = share.per_step;
+    Result<StepTime> mixed = timer.time(with_prompt(input, pure, share.chunk));
+    if (!mixed) return tl::unexpected(mixed.error());
+    // Engines overlap part of a chunk with decode work (graphs of decode, host of the next step).
+    const double waited = share.fraction * input.engine.prefill_interference;
+    decode.budget *= 1 - waited;
+    Budget with_chunk = mixed->budget;
+    with_chunk *= waited;
+    decode.budget += with_chunk;
+    Result<StepTime> mean = timer.time(with_prompt(input, pure, share.fraction * share.chunk));
+    if (!mean) return tl::unexpected(mean.error());
+    take_limits(*mean, decode);
+    whole = with_prompt(input, whole, share.fraction * share.chunk * static_cast<double>(s.parallelism.pp));
+  }
+  Result<StepTotals> totals = timer.totals(whole);
+  if (!totals) return tl::unexpected(totals.error());
+  decode.totals = *totals;
+  if (Result<int> ok = add_draft(input, micro_batch, graphs, decode); !ok) return tl::unexpected(ok.error());
+
+  if (decode.budget.total() < decode.limit) decode.budget *= decode.limit / decode.budget.total();
+  decode.expected = expected_interval(input, decode.budget.total(), decode.limit,
+                                      input.engine.decode_ratios(decode.sequences));
+  decode.shares = shares_of(decode.budget);
+  decode.wall = decode.shares.wall();
+  Result<BreakEven> even = break_even(input.model, s.context, timer.options(), timer.context());
+  if (!even) return tl::unexpected(even.error());
+  decode.break_even = *even;
+  return decode;
+}
+
+namespace {
+
+/// Chunks of equal work: how a set of prompts is cut into steps.
+struct ChunkPlan {
+  double tokens = 0;   ///< of one step, all prompts together
+  double prompts = 1;  ///< whole prompts in one step, or 1 when a prompt is cut
+  double chunks_per_prompt = 1;
+  double steps = 1;
+};
+
+ChunkPlan plan_chunks(double prompts, double length, double room) {
+  ChunkPlan plan;
+  if (length <= room) {
+    plan.prompts = std::min(prompts, std::floor(room / length));
+    plan.steps = std::ceil(prompts / plan.prompts);
+    plan.prompts = prompts / plan.steps;
+    plan.tokens = plan.prompts * length;
+  } else {
+    plan.chunks_per_prompt = std::ceil(length / room);
+    plan.tokens = length / plan.chunks_per_prompt;
+    plan.steps = prompts * plan.chunks_per_prompt;
+  }
+  return plan;
+}
+
+/// Step times of all chunks; each chunk reads the weights and the past KV again.
+Result<int> add_chunks(const StepTimer& timer, const ChunkPlan& plan, double decoding, double context,
+                       PrefillPrediction& prefill) {
+  const double timed = std::min(plan.chunks_per_prompt, most_timed_chunks);
+  const double weight = plan.steps / timed;
+  for (double i = 0; i < timed; ++i) {
+    const double chunk = (i + 0.5) / timed * plan.chunks_per_prompt - 0.5;  // i itself when every chunk is timed
+    StepShape shape;
+    shape.prefill_tokens = plan.tokens;
+    shape.prefill_sequences = plan.prompts;
+    shape.prefill_past = chunk * plan.tokens;
+    shape.decode_sequences = decoding;
+    shape.context = context;
+    Result<StepTime> step = timer.time(shape);
+    if (!step) return tl::unexpected(step.error());
+    Budget budget = step->budget;
+    budget *= weight;
+    prefill.budget += budget;
+    prefill.rows = std::move(step->rows);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<PrefillPrediction> predict_prefill(const PredictInput& input, const MemoryFit& memory, bool graphs) {
+  PrefillPrediction prefill;
+  const graph::Scenario& s = input.scenario;
+  const bool closed_loop = s.load == graph::Load::concurrency;
+  prefill.prompts = closed_loop ? 1 : memory.sequences;
+  const double length = static_cast<double>(std::max<std::int64_t>(1, s.input));
+  StepTimer timer(input, input.model, graphs);
+
+  StepShape whole;  // the limit computes every prompt token once, in one pass
+  whole.prefill_tokens = prefill.prompts * length;
+  whole.prefill_sequences = prefill.prompts;
+  Result<StepTime> once = timer.time(whole);
+  if (!once) return tl::unexpected(once.error());
+  prefill.limit = once->limit;
+  prefill.limit_memory = once->limit_memory;
+  prefill.limit_compute = once->limit_compute;
+  prefill.limit_link = once->limit_link;
+  Result<StepTotals> totals = timer.totals(whole);
+  if (!totals) return tl::unexpected(totals.error());
+  prefill.totals = *totals;
+
+  // Under a closed loop the other requests go on decoding in the same steps.
+  const double decoding = closed_loop ? std::max(0.0, memory.sequences - 1) : 0;
+  const double room = std::max(1.0, input.engine.max_batched_tokens - decoding);
+  const ChunkPlan plan = plan_chunks(prefill.prompts, length, room);
+  prefill.chunks = plan.steps;
+  if (Result<int> ok = add_chunks(timer, plan, decoding, s.context, prefill); !ok) return tl::unexpected(ok.error());
+  prefill.budget.host += Seconds{input.engine.request_overhead_s};
+  if (prefill.budget.total() < prefill.limit) prefill.budget *= prefill.limit / prefill.budget.total();
+  prefill.expected = expected_interval(input, prefill.budget.total(), prefill.limit, input.engine.prefill);
+  prefill.shares = shares_of(prefill.budget);
+  prefill.wall = prefill.shares.wall();
+  return prefill;
+}
+
+}  // namespace corridor::roofline

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts a prediction together: the facts of the case, then decode, prefill and memory.
+#include "corridor/roofline/predict.h"
+
+#include "corridor/model/matrices.h"
+#include "corridor/roofline/phases.h"
+
+namespace corridor::roofline {
+namespace {
+
+Result<int> check_device(const hardware::Device& device) {
+  const std::string fix = "use a device file that states it";
+  if (!device.memory_bandwidth) return fail("no memory bandwidth is known", device.id, fix);
+  return 0;
+}
+
+void note_assumptions(const PredictInput& input, Prediction& prediction) {
+  auto& notes = prediction.assumptions;
+  if (!prediction.memory.capacity_known) {
+    notes.push_back("the memory size of " + input.device.id + " is not known, so it was not checked whether the model fits");
+  }
+  for (const std::string& approximation : input.model.approximations) notes.push_back(approximation);
+  if (!input.constants.measured) {
+    notes.push_back("no kernel of this device class was measured: constants come from its data sheet by rule, "
+                    "so the interval is wider");
+  }
+  if (prediction.memory.has_kv && !input.model.kv_format) notes.push_back("KV cache in " + input.scenario.kv.name);
+  bool routed = false;
+  for (const model::LayerGroup& group : input.model.layers) routed = routed || group.feed_forward.experts > 0;
+  if (routed) {
+    notes.push_back("tokens choose experts by " + std::string(graph::name(input.scenario.routing)) + " routing");
+  }
+  const graph::Parallelism& layout = input.scenario.parallelism;
+  if (layout.tp * layout.pp > 1 && !input.device.link.bandwidth_per_direction) {
+    notes.push_back("no link between devices is known: transfers are taken over " +
+                    (input.device.pcie.kind.empty() ? std::string("the network") : input.device.pcie.kind));
+  }
+}
+
+}  // namespace
+
+Result<Prediction> predict(const PredictInput& input) {
+  if (Result<int> ok = check_device(input.device); !ok) return tl::unexpected(ok.error());
+  Prediction prediction;
+  Result<Arithmetic> arithmetic = product_arithmetic(input);
+  if (!arithmetic) return tl::unexpected(arithmetic.error());
+  prediction.arithmetic = *arithmetic;
+  prediction.ridge = arithmetic->peak / input.device.memory_bandwidth->value;
+  prediction.parameters = model::parameter_count(input.model);
+  prediction.active_parameters = model::active_parameter_count(input.model);
+  prediction.weight_bytes = units::Bytes{model::weight_bytes(input.model)};
+  prediction.graphs = input.scenario.graphs && input.engine.graphs_default;
+  prediction.memory = fit_memory(input.model, input.device, input.scenario, input.engine);
+
+  Result<DecodePrediction> decode = predict_decode(input, prediction.memory, prediction.graphs);
+  if (!decode) return tl::unexpected(decode.error());
+  prediction.decode = std::move(*decode);
+  Result<PrefillPrediction> prefill = predict_prefill(input, prediction.memory, prediction.graphs);
+  if (!prefill) return tl::unexpected(prefill.error());
+  prediction.prefill = std::move(*prefill);
+  note_assumptions(input, prediction);
+  return prediction;
+}
+
+}  // namespace corridor::roofline
