@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// From names to a case: model, device, engine and constants, each read once however many cases are made of them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "corridor/app/predict.h"
+
+namespace corridor::app {
+
+/// `assets` must outlive the loader.
+class CaseLoader {
+ public:
+  explicit CaseLoader(const Assets& assets) : assets_(assets) {}
+
+  /// All that `predict` answers but the prediction itself: names resolved, defaults chosen and written down.
+  [[nodiscard]] Result<PredictAnswer> prepare(const PredictRequest& request);
+
+ private:
+  template <class T>
+  struct Loaded {
+    T value;
+    std::vector<std::string> notes;
+  };
+  [[nodiscard]] Result<int> take_model(const PredictRequest& request, PredictAnswer& answer);
+  [[nodiscard]] Result<int> take_device(const std::string& name, PredictAnswer& answer);
+  [[nodiscard]] Result<int> take_draft(const PredictRequest& request, PredictAnswer& answer);
+
+  const Assets& assets_;
+  std::map<std::pair<std::string, std::string>, Loaded<model::ModelSpec>> models_;  ///< by name and --params
+  std::map<std::string, Loaded<hardware::Device>> devices_;
+};
+
+/// The prediction of a prepared case for one scenario of it.
+[[nodiscard]] Result<roofline::Prediction> predict_case(const PredictAnswer& prepared, const graph::Scenario& scenario);
+
+}  // namespace corridor::app
