@@ -106,9 +106,10 @@ Result<PredictAnswer> CaseLoader::prepare(const PredictRequest& request) {
   return answer;
 }
 
-Result<roofline::Prediction> predict_case(const PredictAnswer& prepared, const graph::Scenario& scenario) {
+Result<roofline::Prediction> predict_case(const PredictAnswer& prepared, const graph::Scenario& scenario,
+                                          const roofline::ModelFacts* facts) {
   return roofline::predict({prepared.model, prepared.device, scenario, prepared.engine, prepared.constants,
-                            prepared.draft ? &*prepared.draft : nullptr});
+                            prepared.draft ? &*prepared.draft : nullptr, facts, facts == nullptr});
 }
 
 }  // namespace corridor::app

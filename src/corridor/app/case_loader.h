@@ -34,7 +34,9 @@ class CaseLoader {
   std::map<std::string, Loaded<hardware::Device>> devices_;
 };
 
-/// The prediction of a prepared case for one scenario of it.
-[[nodiscard]] Result<roofline::Prediction> predict_case(const PredictAnswer& prepared, const graph::Scenario& scenario);
+/// The prediction of a prepared case for one scenario of it. With `facts` of its model, kept for many scenarios, the
+/// tables of operations are left out.
+[[nodiscard]] Result<roofline::Prediction> predict_case(const PredictAnswer& prepared, const graph::Scenario& scenario,
+                                                        const roofline::ModelFacts* facts = nullptr);
 
 }  // namespace corridor::app

@@ -2,6 +2,7 @@
 // The attention core of a layer: query × key and probability × value over the cache, and recurrent states.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <variant>
 
 #include "corridor/graph/layer_builder.h"
@@ -36,7 +37,7 @@ double causal_pairs(const LayerCache& cache, double past, double n) {
 /// Head counts and widths of the core on one device.
 struct CoreShape {
   double heads = 0;
-  double decode_width = 0;   // d_qk + d_v of the product that decode runs (absorbed for MLA)
+  double decode_width = 0;  // d_qk + d_v of the product that decode runs (absorbed for MLA)
   double prefill_width = 0;
   double index_flops_per_key = 0;
 };
@@ -119,7 +120,7 @@ void LayerBuilder::add_softmax_core(const model::Mixer& mixer, const LayerCache&
     op.kv = units::Bytes{shape_.decode_sequences * cache.read_bytes(context) +
                          (cache.stored ? queries * cache.bytes_per_token : 0)};
     op.sequences = shape_.decode_sequences;
-    ops_.push_back(op);
+    ops_.push_back(std::move(op));
   }
   if (shape_.prefill_tokens > 0) {
     const double prompts = std::max(1.0, shape_.prefill_sequences);
@@ -131,7 +132,7 @@ void LayerBuilder::add_softmax_core(const model::Mixer& mixer, const LayerCache&
     const double entries = (cache.window > 0 ? std::min(past, cache.window) : past) + 2 * each;
     op.kv = units::Bytes{prompts * entries * cache.bytes_per_token};
     op.sequences = prompts;
-    ops_.push_back(op);
+    ops_.push_back(std::move(op));
   }
 }
 

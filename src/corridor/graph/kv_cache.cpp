@@ -59,9 +59,11 @@ struct CacheOf {
     const double value_heads = std::ceil(static_cast<double>(a.value_heads) / tp);
     const double key_heads = std::ceil(static_cast<double>(a.key_heads) / tp);
     const double state = value_heads * static_cast<double>(a.key_dim * a.value_dim);
-    const double channels = 2 * key_heads * static_cast<double>(a.key_dim) + value_heads * static_cast<double>(a.value_dim);
-    cache.state_bytes = state * state_bytes_per_element +
-                        channels * static_cast<double>(std::max<std::int64_t>(0, a.conv_width - 1)) * conv_bytes_per_element;
+    const double channels =
+        2 * key_heads * static_cast<double>(a.key_dim) + value_heads * static_cast<double>(a.value_dim);
+    cache.state_bytes =
+        state * state_bytes_per_element +
+        channels * static_cast<double>(std::max<std::int64_t>(0, a.conv_width - 1)) * conv_bytes_per_element;
     return cache;
   }
 
@@ -71,8 +73,9 @@ struct CacheOf {
     const double inner = heads * static_cast<double>(a.head_dim);
     const double groups = std::max(1.0, std::ceil(static_cast<double>(a.groups) / tp));
     const double channels = inner + 2 * groups * static_cast<double>(a.state);
-    cache.state_bytes = inner * static_cast<double>(a.state) * state_bytes_per_element +
-                        channels * static_cast<double>(std::max<std::int64_t>(0, a.conv_width - 1)) * conv_bytes_per_element;
+    cache.state_bytes =
+        inner * static_cast<double>(a.state) * state_bytes_per_element +
+        channels * static_cast<double>(std::max<std::int64_t>(0, a.conv_width - 1)) * conv_bytes_per_element;
     return cache;
   }
 };
@@ -99,8 +102,10 @@ double LayerCache::visible(double context) const {
 double LayerCache::resident_bytes(double context) const {
   if (!stored) return 0;
   double entries = context;
-  if (window > 0) entries = std::min(context, window) + (compress_ratio > 1 ? context / compress_ratio : 0);
-  else if (compress_ratio > 1) entries = context / compress_ratio;
+  if (window > 0)
+    entries = std::min(context, window) + (compress_ratio > 1 ? context / compress_ratio : 0);
+  else if (compress_ratio > 1)
+    entries = context / compress_ratio;
   return entries * bytes_per_token + context * index_bytes_per_token + state_bytes;
 }
 

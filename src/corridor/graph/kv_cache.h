@@ -10,13 +10,13 @@ namespace corridor::graph {
 
 /// Bytes one layer's cache has, before any split (tp = 1) or on one tensor parallel rank.
 struct LayerCache {
-  double bytes_per_token = 0;  ///< for each cached entry
-  double window = 0;           ///< entries kept at most; 0 = all
-  double compress_ratio = 1;   ///< tokens folded into one entry (beyond the window, when both are set)
+  double bytes_per_token = 0;        ///< for each cached entry
+  double window = 0;                 ///< entries kept at most; 0 = all
+  double compress_ratio = 1;         ///< tokens folded into one entry (beyond the window, when both are set)
   double index_bytes_per_token = 0;  ///< keys of a sparse-attention indexer
   double index_top_k = 0;            ///< entries read at most; 0 = all
-  bool stored = true;          ///< false: the layer reads the cache of an earlier one
-  double state_bytes = 0;      ///< constant per sequence (linear attention, state space)
+  bool stored = true;                ///< false: the layer reads the cache of an earlier one
+  double state_bytes = 0;            ///< constant per sequence (linear attention, state space)
 
   /// Entries of the attention cache that a query at `context` can see.
   [[nodiscard]] double visible(double context) const;
@@ -28,8 +28,10 @@ struct LayerCache {
 [[nodiscard]] LayerCache layer_cache(const model::Mixer& mixer, const model::WeightFormat& kv, double tp);
 
 /// Whole model, one device of a tp group.
-[[nodiscard]] units::Bytes kv_resident(const model::ModelSpec&, const model::WeightFormat& kv, double context, double tp = 1);
-[[nodiscard]] units::Bytes kv_read(const model::ModelSpec&, const model::WeightFormat& kv, double context, double tp = 1);
+[[nodiscard]] units::Bytes kv_resident(const model::ModelSpec&, const model::WeightFormat& kv, double context,
+                                       double tp = 1);
+[[nodiscard]] units::Bytes kv_read(const model::ModelSpec&, const model::WeightFormat& kv, double context,
+                                   double tp = 1);
 /// Bytes one more token adds while it is inside every window.
 [[nodiscard]] units::Bytes kv_bytes_per_token(const model::ModelSpec&, const model::WeightFormat& kv, double tp = 1);
 /// Constant bytes a sequence holds whatever its length.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <variant>
 
 namespace corridor::graph {
@@ -28,10 +29,11 @@ bool quantises_activations(const model::WeightFormat& format) {
 }  // namespace
 
 LayerBuilder::LayerBuilder(const model::ModelSpec& model, const StepShape& shape, const GraphOptions& options,
-                           std::vector<Op>& ops)
+                           const MatrixTable& matrices, std::vector<Op>& ops)
     : model_(model),
       shape_(shape),
       options_(options),
+      matrices_(matrices),
       ops_(ops),
       tp_(static_cast<double>(options.parallelism.tp)),
       tokens_(shape.tokens()),
@@ -39,10 +41,13 @@ LayerBuilder::LayerBuilder(const model::ModelSpec& model, const StepShape& shape
 
 double LayerBuilder::split_ways(const Matrix& matrix) const {
   switch (matrix.split) {
-    case Split::replicated: return 1;
-    case Split::kv_heads: return std::min(tp_, std::max(1.0, kv_heads_));
+    case Split::replicated:
+      return 1;
+    case Split::kv_heads:
+      return std::min(tp_, std::max(1.0, kv_heads_));
     case Split::columns:
-    case Split::rows: return tp_;
+    case Split::rows:
+      return tp_;
   }
   return 1;
 }
@@ -63,8 +68,8 @@ std::vector<LayerBuilder::FusedProduct> LayerBuilder::fuse(const std::vector<Mat
       continue;
     }
     open_tag = matrix.fused_with;
-    products.push_back({open_tag.empty() ? matrix.name : open_tag, matrix.role, n * matrix.copies, k, elements,
-                        by_input && tp_ > 1});
+    products.push_back(
+        {open_tag.empty() ? matrix.name : open_tag, matrix.role, n * matrix.copies, k, elements, by_input && tp_ > 1});
   }
   return products;
 }
@@ -78,7 +83,7 @@ Op& LayerBuilder::add_product(const FusedProduct& product, double rows) {
     quantise.repeats = repeats_;
     quantise.format = storage.format;
     quantise.activations = units::Bytes{rows * product.k * (activation_bytes + storage.format.bits_per_weight / 8)};
-    ops_.push_back(quantise);
+    ops_.push_back(std::move(quantise));
   }
   Op op;
   op.name = product.name;
@@ -92,8 +97,7 @@ Op& LayerBuilder::add_product(const FusedProduct& product, double rows) {
   op.weights_least = op.weights;
   op.activations = units::Bytes{rows * (product.n + product.k) * activation_bytes};
   op.format = storage.format;
-  ops_.push_back(op);
-  return ops_.back();
+  return ops_.emplace_back(std::move(op));
 }
 
 void LayerBuilder::add_elementwise(const std::string& name, double bytes, double kernels) {
@@ -105,7 +109,7 @@ void LayerBuilder::add_elementwise(const std::string& name, double bytes, double
   op.kernels = kernels;
   op.activations = units::Bytes{bytes};
   op.m = tokens_;
-  ops_.push_back(op);
+  ops_.push_back(std::move(op));
 }
 
 void LayerBuilder::add_collective(const std::string& name, Collective kind, double ranks, double payload) {
@@ -118,7 +122,7 @@ void LayerBuilder::add_collective(const std::string& name, Collective kind, doub
   op.ranks = ranks;
   op.payload = units::Bytes{payload};
   op.crosses_node = ranks > options_.devices_in_node;
-  ops_.push_back(op);
+  ops_.push_back(std::move(op));
 }
 
 void LayerBuilder::add_row_reduce(const std::string& name) {
@@ -142,7 +146,8 @@ void LayerBuilder::add_small_passes(const model::LayerGroup& group) {
     add_elementwise("residual", 3 * row * norms, norms);
   }
   const FeedForward& ff = group.feed_forward;
-  const double width = ff.experts > 0 ? static_cast<double>(ff.shared_intermediate) : static_cast<double>(ff.intermediate);
+  const double width =
+      ff.experts > 0 ? static_cast<double>(ff.shared_intermediate) : static_cast<double>(ff.intermediate);
   if (width <= 0) return;
   const double one = tokens_ * width / tp_ * activation_bytes;
   const double inputs = ff.gated ? 2 : 1;
@@ -154,12 +159,11 @@ void LayerBuilder::add_small_passes(const model::LayerGroup& group) {
   }
 }
 
-void LayerBuilder::add_layers(const model::LayerGroup& group) {
+void LayerBuilder::add_layers(const model::LayerGroup& group, const std::vector<Matrix>& matrices) {
   repeats_ = static_cast<double>(group.count);
   const auto* softmax = std::get_if<model::SoftmaxAttention>(&group.mixer);
   kv_heads_ = softmax != nullptr ? static_cast<double>(softmax->kv_heads) : tp_;
 
-  const std::vector<Matrix> matrices = model::layer_matrices(model_, group);
   std::vector<FusedProduct> products = fuse(matrices);
   const bool has_mixer = !std::holds_alternative<model::NoMixer>(group.mixer);
   const bool has_ff = group.feed_forward.experts > 0 || group.feed_forward.intermediate > 0;
@@ -249,7 +253,7 @@ void LayerBuilder::add_head() {
   const double rows = shape_.decode_tokens() + shape_.prefill_sequences;
   const double vocab = static_cast<double>(model_.vocab);
   add_elementwise("final norm", 2 * rows * hidden_ * activation_bytes);
-  for (const FusedProduct& product : fuse(model::outer_matrices(model_))) {
+  for (const FusedProduct& product : fuse(matrices_.outer)) {
     if (product.role == TensorRole::head) add_product(product, rows);
   }
   add_collective("logits all-gather", Collective::all_gather, tp_, rows * vocab / tp_ * activation_bytes);

@@ -14,10 +14,11 @@ namespace corridor::graph {
 /// Appends operations to `ops`. One instance builds one graph.
 class LayerBuilder {
  public:
-  LayerBuilder(const model::ModelSpec& model, const StepShape& shape, const GraphOptions& options, std::vector<Op>& ops);
+  LayerBuilder(const model::ModelSpec& model, const StepShape& shape, const GraphOptions& options,
+               const MatrixTable& matrices, std::vector<Op>& ops);
 
   void add_embedding();
-  void add_layers(const model::LayerGroup& group);
+  void add_layers(const model::LayerGroup& group, const std::vector<model::Matrix>& matrices);
   void add_pipeline_transfers();
   void add_head();
 
@@ -45,6 +46,7 @@ class LayerBuilder {
   const model::ModelSpec& model_;
   const StepShape& shape_;
   const GraphOptions& options_;
+  const MatrixTable& matrices_;
   std::vector<Op>& ops_;
   double tp_;
   double tokens_;

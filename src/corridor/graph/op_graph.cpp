@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "corridor/graph/layer_builder.h"
 
@@ -11,24 +12,36 @@ namespace corridor::graph {
 
 std::string_view name(OpKind kind) {
   switch (kind) {
-    case OpKind::product: return "product";
-    case OpKind::moe: return "moe";
-    case OpKind::attention_decode: return "attention_decode";
-    case OpKind::attention_prefill: return "attention_prefill";
-    case OpKind::elementwise: return "elementwise";
-    case OpKind::quantise: return "quantise";
-    case OpKind::collective: return "collective";
+    case OpKind::product:
+      return "product";
+    case OpKind::moe:
+      return "moe";
+    case OpKind::attention_decode:
+      return "attention_decode";
+    case OpKind::attention_prefill:
+      return "attention_prefill";
+    case OpKind::elementwise:
+      return "elementwise";
+    case OpKind::quantise:
+      return "quantise";
+    case OpKind::collective:
+      return "collective";
   }
   return "";
 }
 
 std::string_view name(Collective collective) {
   switch (collective) {
-    case Collective::none: return "none";
-    case Collective::all_reduce: return "all_reduce";
-    case Collective::all_gather: return "all_gather";
-    case Collective::all_to_all: return "all_to_all";
-    case Collective::send_recv: return "send_recv";
+    case Collective::none:
+      return "none";
+    case Collective::all_reduce:
+      return "all_reduce";
+    case Collective::all_gather:
+      return "all_gather";
+    case Collective::all_to_all:
+      return "all_to_all";
+    case Collective::send_recv:
+      return "send_recv";
   }
   return "";
 }
@@ -38,6 +51,7 @@ namespace {
 // Distinct experts under power-law routing ÷ under random choice: 0.90 fits the H100 power-law rows (exponent 1.01 and
 // 1.2) of ai-dynamo/aiconfigurator @095f58a, vLLM 0.24, read 2026-11-29.
 constexpr double skewed_union = 0.90;
+constexpr std::size_t usual_operations = 24;  // room made at once
 
 }  // namespace
 
@@ -46,9 +60,12 @@ double experts_touched(double experts, double per_token, double tokens, Routing 
   const double balanced = std::min(experts, per_token * tokens);
   const double random = experts * (1 - std::pow(1 - std::min(1.0, per_token / experts), tokens));
   switch (routing) {
-    case Routing::balanced: return balanced;
-    case Routing::uniform: return random;
-    case Routing::skewed: return std::max(std::min(experts, per_token), skewed_union * random);
+    case Routing::balanced:
+      return balanced;
+    case Routing::uniform:
+      return random;
+    case Routing::skewed:
+      return std::max(std::min(experts, per_token), skewed_union * random);
   }
   return random;
 }
@@ -81,9 +98,12 @@ OpGraph build_graph(const model::ModelSpec& model, const StepShape& shape, const
     graph.ops.push_back(plain_product(model, shape, static_cast<double>(options.parallelism.tp)));
     return graph;
   }
-  LayerBuilder builder(model, shape, options, graph.ops);
+  std::optional<MatrixTable> own;
+  const MatrixTable& matrices = options.matrices != nullptr ? *options.matrices : own.emplace(model);
+  graph.ops.reserve(usual_operations);
+  LayerBuilder builder(model, shape, options, matrices, graph.ops);
   builder.add_embedding();
-  for (const model::LayerGroup& group : model.layers) builder.add_layers(group);
+  for (std::size_t i = 0; i < model.layers.size(); ++i) builder.add_layers(model.layers[i], matrices.layers[i]);
   builder.add_pipeline_transfers();
   builder.add_head();
   return graph;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "corridor/graph/matrix_table.h"
 #include "corridor/graph/scenario.h"
 #include "corridor/model/model_spec.h"
 #include "corridor/units/units.h"
@@ -27,19 +28,20 @@ struct Op {
   double repeats = 1;  ///< executions in the step (layers)
   double kernels = 1;  ///< launches of one execution
   units::Flops flops;
-  units::Bytes weights;      ///< weight bytes read, experts included
-  units::Bytes experts;      ///< of which routed experts, under the stated routing
+  units::Bytes weights;        ///< weight bytes read, experts included
+  units::Bytes experts;        ///< of which routed experts, under the stated routing
   units::Bytes weights_least;  ///< weight bytes no routing can avoid: k experts
   units::Bytes kv;
   units::Bytes activations;
   double m = 0, n = 0, k = 0;  ///< product shape on this device (n over all fused matrices)
   double sequences = 0;        ///< attention: sequences; query tokens stand in m
-  model::WeightFormat format;  ///< product: storage of the weights; attention: of the KV cache; quantise: of the product
+  model::WeightFormat
+      format;  ///< product: storage of the weights; attention: of the KV cache; quantise: of the product
   Collective collective = Collective::none;
   double ranks = 1;
   bool crosses_node = false;
   double expert_count = 0, experts_per_token = 0;  ///< moe
-  units::Bytes payload;  ///< collective: bytes of the buffer on one device
+  units::Bytes payload;                            ///< collective: bytes of the buffer on one device
 
   [[nodiscard]] units::Bytes bytes() const { return weights + kv + activations; }
 };
@@ -55,7 +57,8 @@ struct GraphOptions {
   model::WeightFormat kv;
   bool flash_attention = true;
   bool fusion = true;
-  double devices_in_node = 8;  ///< a collective over more ranks than this crosses the network
+  double devices_in_node = 8;             ///< a collective over more ranks than this crosses the network
+  const MatrixTable* matrices = nullptr;  ///< of this model, when the caller has listed them already
 };
 
 /// Builds the operations of one step on one device (a tensor parallel rank, all its layers; pipeline stages in turn).

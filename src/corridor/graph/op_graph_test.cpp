@@ -17,7 +17,9 @@ const Assets& assets() {
   return all;
 }
 
-model::ModelSpec built_in(const char* id) { return model::find_model(assets(), id)->model; }
+model::ModelSpec built_in(const char* id) {
+  return model::find_model(assets(), id)->model;
+}
 
 GraphOptions options_with_tp(std::int64_t tp) {
   GraphOptions options;
@@ -104,7 +106,7 @@ TEST(KvCache, AWindowBoundsWhatIsKeptAndRead) {
 
 TEST(Graph, Llama70BReads139GigabytesAToken) {
   const OpGraph graph = build_graph(built_in("meta-llama/Llama-3.1-70B"), decode(1, 1152), {});
-  EXPECT_NEAR(total(graph, &Op::weights) / 1e9, 139.0, 0.05);  // 141.1 resident less the input table
+  EXPECT_NEAR(total(graph, &Op::weights) / 1e9, 139.0, 0.05);                   // 141.1 resident less the input table
   EXPECT_NEAR(total_flops(graph, OpKind::product), 2 * 69'501'714'432.0, 1e6);  // without norms
   // 2·heads·(d_qk + d_v) FLOP a layer for each visible key.
   EXPECT_DOUBLE_EQ(total_flops(graph, OpKind::attention_decode), 80 * 2.0 * 64 * 256 * 1152);
@@ -183,7 +185,8 @@ TEST(Graph, FusionRemovesTripsAndLaunches) {
 }
 
 TEST(Graph, Fp8ProductsPayAKernelThatQuantisesTheirInput) {
-  const model::ModelSpec fp8 = model::with_weight_format(built_in("meta-llama/Llama-3.1-8B"), *model::find_weight_format("fp8"));
+  const model::ModelSpec fp8 =
+      model::with_weight_format(built_in("meta-llama/Llama-3.1-8B"), *model::find_weight_format("fp8"));
   const OpGraph graph = build_graph(fp8, decode(1, 100), {});
   double kernels = 0;
   for (const Op& op : graph.ops) kernels += op.kind == OpKind::quantise ? op.repeats : 0;

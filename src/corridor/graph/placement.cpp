@@ -26,10 +26,13 @@ double ways(const Matrix& matrix, const Parallelism& layout, double kv_heads) {
   const double tp = static_cast<double>(layout.tp);
   if (matrix.role == TensorRole::expert) return std::max(tp, static_cast<double>(layout.ep));
   switch (matrix.split) {
-    case Split::replicated: return 1;
-    case Split::kv_heads: return kv_heads > 0 ? std::min(tp, kv_heads) : tp;
+    case Split::replicated:
+      return 1;
+    case Split::kv_heads:
+      return kv_heads > 0 ? std::min(tp, kv_heads) : tp;
     case Split::columns:
-    case Split::rows: return matrix.is_product ? tp : 1;
+    case Split::rows:
+      return matrix.is_product ? tp : 1;
   }
   return 1;
 }
@@ -52,31 +55,48 @@ std::int64_t most_experts(const model::ModelSpec& model) {
 
 }  // namespace
 
-units::Bytes weights_per_device(const model::ModelSpec& model, const Parallelism& layout) {
-  if (model.plain_parameters) {
-    const double bits = model.stored(TensorRole::dense_mlp).bits_per_weight();
-    return units::Bytes{*model.plain_parameters * bits / 8 / static_cast<double>(layout.tp * layout.pp)};
-  }
-  double layer_bytes = 0;
-  for (const model::LayerGroup& group : model.layers) {
-    for (const Matrix& matrix : model::layer_matrices(model, group)) {
+double WeightPlacement::layer_bytes(const Parallelism& layout) const {
+  double bytes = 0;
+  for (std::size_t i = 0; i < model_.layers.size(); ++i) {
+    const model::LayerGroup& group = model_.layers[i];
+    for (const Matrix& matrix : matrices_.layers[i]) {
       const double share = matrix.elements() / ways(matrix, layout, kv_heads_of(group.mixer));
-      layer_bytes += static_cast<double>(group.count) * share * model.stored(matrix.role).bits_per_weight() / 8;
+      bytes += static_cast<double>(group.count) * share * model_.stored(matrix.role).bits_per_weight() / 8;
     }
   }
-  const double layers = static_cast<double>(std::max<std::int64_t>(1, model.layer_count()));
+  return bytes;
+}
+
+units::Bytes WeightPlacement::on_one_device(const Parallelism& layout) {
+  if (model_.plain_parameters) {
+    const double bits = model_.stored(TensorRole::dense_mlp).bits_per_weight();
+    return units::Bytes{*model_.plain_parameters * bits / 8 / static_cast<double>(layout.tp * layout.pp)};
+  }
+  if (tp_ != layout.tp || ep_ != layout.ep) {
+    layer_bytes_ = layer_bytes(layout);
+    tp_ = layout.tp;
+    ep_ = layout.ep;
+  }
+  const double layers = static_cast<double>(std::max<std::int64_t>(1, model_.layer_count()));
   const double pp = static_cast<double>(layout.pp);
-  double bytes = layer_bytes * std::ceil(layers / pp) / layers;
+  double bytes = layer_bytes_ * std::ceil(layers / pp) / layers;
   // With pipeline stages the table sits on the first and the head on the last; the fuller of them counts.
   double outer = 0;
-  for (const Matrix& matrix : model::outer_matrices(model)) {
-    const double one = matrix.elements() / static_cast<double>(layout.tp) * model.stored(matrix.role).bits_per_weight() / 8;
+  for (const Matrix& matrix : matrices_.outer) {
+    const double one =
+        matrix.elements() / static_cast<double>(layout.tp) * model_.stored(matrix.role).bits_per_weight() / 8;
     outer = layout.pp > 1 ? std::max(outer, one) : outer + one;
   }
   return units::Bytes{bytes + outer};
 }
 
-units::Bytes activations_per_device(const model::ModelSpec& model, const Parallelism& layout, double tokens, double rows) {
+units::Bytes weights_per_device(const model::ModelSpec& model, const Parallelism& layout) {
+  const MatrixTable matrices(model);
+  return WeightPlacement(model, matrices).on_one_device(layout);
+}
+
+units::Bytes activations_per_device(const model::ModelSpec& model, const Parallelism& layout, double tokens,
+                                    double rows) {
   const double tp = static_cast<double>(layout.tp);
   double widest = 0;
   for (const model::LayerGroup& group : model.layers) {
@@ -128,7 +148,8 @@ Result<Parallelism> check_layout(const model::ModelSpec& model, const Parallelis
     }
     if (layout.ep != layout.tp && layout.ep != layout.tp * layout.dp) {
       return fail("must equal tp (" + std::to_string(layout.tp) + ") or tp × dp (" +
-                      std::to_string(layout.tp * layout.dp) + ")", where, "experts are spread over all devices of a stage");
+                      std::to_string(layout.tp * layout.dp) + ")",
+                  where, "experts are spread over all devices of a stage");
     }
   }
   return layout;

@@ -9,9 +9,12 @@ namespace corridor::graph {
 
 std::string_view name(Routing routing) {
   switch (routing) {
-    case Routing::balanced: return "balanced";
-    case Routing::uniform: return "uniform";
-    case Routing::skewed: return "skewed";
+    case Routing::balanced:
+      return "balanced";
+    case Routing::uniform:
+      return "uniform";
+    case Routing::skewed:
+      return "skewed";
   }
   return "uniform";
 }

@@ -29,9 +29,9 @@ enum class Routing { balanced, uniform, skewed };
 
 /// Speculative decoding: `draft_tokens` guesses, one verification pass over draft_tokens + 1 tokens a sequence.
 struct Speculation {
-  std::int64_t draft_tokens = 0;       ///< 0 = off
-  double acceptance = 0;               ///< chance that one guess is right, 0..1
-  std::string draft_model;             ///< id or parameter count of the draft; empty = no cost (n-gram) or own MTP layers
+  std::int64_t draft_tokens = 0;  ///< 0 = off
+  double acceptance = 0;          ///< chance that one guess is right, 0..1
+  std::string draft_model;        ///< id or parameter count of the draft; empty = no cost (n-gram) or own MTP layers
 };
 
 /// Mean tokens a round yields: (1 − α^(k+1)) / (1 − α), and k + 1 at α = 1.
@@ -42,11 +42,11 @@ struct Speculation {
 struct Scenario {
   Parallelism parallelism;
   Load load = Load::batch;
-  double sequences = 1;       ///< batch or concurrency, over all replicas
-  std::int64_t input = 1024;  ///< prompt tokens
-  std::int64_t output = 256;  ///< generated tokens
-  double context = 1152;      ///< tokens in the cache that a decode step sees
-  model::WeightFormat kv;     ///< storage of the KV cache
+  double sequences = 1;                       ///< batch or concurrency, over all replicas
+  std::int64_t input = 1024;                  ///< prompt tokens
+  std::int64_t output = 256;                  ///< generated tokens
+  double context = 1152;                      ///< tokens in the cache that a decode step sees
+  model::WeightFormat kv;                     ///< storage of the KV cache
   std::optional<hardware::ComputeType> math;  ///< arithmetic of the products, when the user insists
   std::string engine = "vllm";
   Speculation speculation;

@@ -59,7 +59,7 @@ struct FieldGroup {
 };
 
 struct Column {
-  std::string key;    ///< JSON key in each row object
+  std::string key;    ///< JSON key in each row object; dots make nested objects
   std::string label;  ///< heading; empty = JSON only
   Unit unit = Unit::none;
   bool align_left = false;
@@ -125,7 +125,7 @@ struct StackedBar {
 };
 
 /// Curves over one axis (sweeps, trends). JSON: object at `key` with x_label, y_label and a list of series, each with
-/// name, x and y. Terminal: a small table of sampled points.
+/// name, x and y. Terminal: a chart of characters.
 struct LinePlot {
   struct Series {
     std::string name;

@@ -66,7 +66,13 @@ class Writer {
     for (const auto& row : table.rows) {
       Json object = Json::object();
       for (std::size_t i = 0; i < table.columns.size(); ++i) {
-        object[table.columns[i].key] = i < row.size() ? to_json(row[i]) : Json(nullptr);
+        Json* place = &object;
+        for (const std::string& part : path_of(table.columns[i].key)) {
+          if (!place->is_object())
+            *place = Json::object();  // a column inside another column's value: the later one wins
+          place = &(*place)[part];
+        }
+        *place = i < row.size() ? to_json(row[i]) : Json(nullptr);
       }
       rows.push_back(std::move(object));
     }

@@ -12,6 +12,7 @@
 
 #include "corridor/report/document.h"
 #include "corridor/report/layout.h"
+#include "corridor/report/terminal_chart.h"
 #include "corridor/report/terminal_table.h"
 
 namespace corridor::report {
@@ -96,9 +97,9 @@ class Terminal {
   void add(const LinePlot& plot) {
     if (plot.series.empty()) return;
     heading(plot.y_label.empty() ? plot.title : plot.title + (plot.title.empty() ? "" : ", ") + plot.y_label);
-    for (const Table& table : plot_tables(plot)) {
-      for (const std::string& text : table_lines(table, columns_)) line(text);
-    }
+    const auto lines = chart_lines(plot, columns_);
+    for (const std::string& text : lines) line(text);
+    if (lines.empty()) line("  (no point can be drawn)");
   }
 
   [[nodiscard]] std::string text() const { return out_; }

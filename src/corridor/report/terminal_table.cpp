@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays out tables, label columns and sampled curves in a fixed number of terminal cells.
+// Lays out tables and label columns in a fixed number of terminal cells.
 #include "corridor/report/terminal_table.h"
 
 #include <algorithm>
@@ -171,27 +171,6 @@ std::vector<std::string> field_lines(const FieldGroup& group, std::size_t column
       line.erase(line.find_last_not_of(' ') + 1);
       out.push_back(std::move(line));
     }
-  }
-  return out;
-}
-
-std::vector<Table> plot_tables(const LinePlot& plot) {
-  constexpr std::size_t sampled = 9;
-  std::vector<Table> out;
-  for (const auto& series : plot.series) {
-    const std::size_t points = std::min(series.x.size(), series.y.size());
-    const auto sample = [&](std::size_t i) { return points <= sampled ? i : i * (points - 1) / (sampled - 1); };
-    const std::size_t shown = std::min(points, sampled);
-    const bool shares_x = !out.empty() && plot.series.front().x == series.x && out.front().rows.size() == shown;
-    if (!shares_x) {
-      Table table;
-      table.columns.push_back({"x", plot.x_label.empty() ? "x" : plot.x_label, Unit::none, false});
-      for (std::size_t i = 0; i < shown; ++i) table.rows.push_back({Value{series.x[sample(i)], Unit::count}});
-      out.push_back(std::move(table));
-    }
-    Table& table = shares_x ? out.front() : out.back();
-    table.columns.push_back({"y", series.name.empty() ? "y" : series.name, Unit::none, false});
-    for (std::size_t i = 0; i < shown; ++i) table.rows[i].push_back(Value{series.y[sample(i)], Unit::none});
   }
   return out;
 }

@@ -20,7 +20,4 @@ namespace corridor::report {
 /// How a value stands in a table cell: as print(), but a token count without its unit, which the heading names.
 [[nodiscard]] std::string print_cell(const Value& value, Unit column_unit);
 
-/// The sampled points of a plot as a table: x, then one column a series (one table a series when their x differ).
-[[nodiscard]] std::vector<Table> plot_tables(const LinePlot& plot);
-
 }  // namespace corridor::report

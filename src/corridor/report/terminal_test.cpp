@@ -97,17 +97,52 @@ TEST(Terminal, StackedBarTellsRestAndExcess) {
   EXPECT_THAT(render_terminal(with(bar)), HasSubstr("–"));
 }
 
-TEST(Terminal, RooflinePrintsNothingAndLinesPrintSamples) {
+TEST(Terminal, RooflinePrintsNothing) {
   EXPECT_EQ(render_terminal(with(RooflinePlot{"r", "Roofline", {{"HBM", 1e12}}, {{"BF16", 1e15}}, {}})), "Title\n");
+}
+
+LinePlot rising_line() {
   LinePlot plot{"l", "Sweep", "batch", "tok/s", false, false, {{"limit", {}, {}}}};
   for (int i = 0; i <= 400; ++i) {
     plot.series[0].x.push_back(i);
     plot.series[0].y.push_back(10.0 * i);
   }
-  const std::string text = render_terminal(with(plot));
+  return plot;
+}
+
+TEST(Terminal, LinePlotIsAChartWithAxes) {
+  const std::string text = render_terminal(with(rising_line()));
   EXPECT_THAT(text, HasSubstr("Sweep, tok/s"));
-  EXPECT_THAT(text, HasSubstr("    400   4000"));
-  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 15);
+  EXPECT_THAT(text, HasSubstr("4000 ┤"));
+  EXPECT_THAT(text, HasSubstr("   0 ┤●"));
+  EXPECT_THAT(text, HasSubstr("batch"));
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 19);
+  expect_width(text, 80);
+  // A straight line leaves no column empty and rises from left to right.
+  std::size_t marks = 0;
+  for (std::size_t at = 0; (at = text.find("●", at)) != std::string::npos; ++at) ++marks;
+  EXPECT_GE(marks, 60U);
+  EXPECT_LT(text.find("4000 ┤"), text.find("   0 ┤●"));
+}
+
+TEST(Terminal, LinePlotNamesItsSeriesAndBreaksAtGaps) {
+  LinePlot plot{"l", "", "x", "", true, true, {{"expected", {1, 1000}, {1, 1000}}, {"limit", {1, 1000}, {5, 5000}}}};
+  const std::string joined = render_terminal(with(plot));
+  EXPECT_THAT(joined, HasSubstr("● expected   ○ limit"));
+  plot.series[0] = {"expected", {1, 30, 1000}, {1, std::nan(""), 1000}};
+  const std::string broken = render_terminal(with(plot));
+  const auto marks = [](const std::string& text) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = text.find("●", at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  EXPECT_EQ(marks(broken), 3U);  // two ends and the legend
+  EXPECT_GT(marks(joined), 50U);
+}
+
+TEST(Terminal, LinePlotOfNothingSaysSo) {
+  const LinePlot plot{"l", "Sweep", "x", "", false, false, {{"s", {1}, {std::nan("")}}}};
+  EXPECT_THAT(render_terminal(with(plot)), HasSubstr("no point can be drawn"));
 }
 
 TEST(Terminal, WidthHoldsForAdversarialText) {
@@ -125,6 +160,8 @@ TEST(Terminal, WidthHoldsForAdversarialText) {
     table.rows.push_back(std::vector<Value>(30, Value{text}));
     table.rows.push_back(std::vector<Value>(3, Value{1.0}));
     document.blocks.emplace_back(table);
+    document.blocks.emplace_back(
+        LinePlot{"l", text, text, text, true, true, {{text, {1, 1e300}, {1e-300, 1e300}}, {"s", {1}, {-1}}}});
     document.blocks.emplace_back(StackedBar{"b", text, Unit::seconds, {{"p", text, 1.0}}, 2.0});
     for (const int columns : {80, 40, 24}) {
       expect_width(render_terminal(document, {false, columns}), static_cast<std::size_t>(columns));

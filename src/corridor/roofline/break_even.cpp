@@ -109,12 +109,13 @@ Result<BreakEven> break_even(const model::ModelSpec& model, double context, cons
   result.batch_weights_only =
       first_batch([&](double batch) { return times->products(batch) >= times->weights(batch); });
   const PeakTimes::Sequence one = times->sequence(context);
-  result.batch = first_batch(
-      [&](double batch) { return one.compute * batch >= times->weights(batch) + one.kv * batch; });
+  result.batch =
+      first_batch([&](double batch) { return one.compute * batch >= times->weights(batch) + one.kv * batch; });
   result.none_from_context = context_without_break_even(*times);
   if (!result.batch) {
     result.reason = fmt::format(
-        "at {:.0f} tokens of context the KV bytes of one sequence take {} and its arithmetic {}: no batch reaches the ridge",
+        "at {:.0f} tokens of context the KV bytes of one sequence take {} and its arithmetic {}: no batch reaches the "
+        "ridge",
         context, units::print(one.kv), units::print(one.compute));
   }
   return result;

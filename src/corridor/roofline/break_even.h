@@ -11,9 +11,9 @@
 namespace corridor::roofline {
 
 struct BreakEven {
-  std::optional<double> batch;           ///< KV reads included; empty when no batch reaches the ridge
+  std::optional<double> batch;  ///< KV reads included; empty when no batch reaches the ridge
   std::optional<double> batch_weights_only;
-  std::string reason;                    ///< why `batch` is empty
+  std::string reason;                       ///< why `batch` is empty
   std::optional<double> none_from_context;  ///< context from which no batch reaches the ridge
 };
 

@@ -56,7 +56,8 @@ class Reader {
     constant.source = table["source"].value_or(std::string());
     constant.basis = table["basis"].value_or(std::string());
     constant.unit = table["unit"].value_or(std::string());
-    if (!table["unit"].is_string()) return error(table, name + " has no unit", "add unit = \"…\" (\"1\" for a plain ratio)");
+    if (!table["unit"].is_string())
+      return error(table, name + " has no unit", "add unit = \"…\" (\"1\" for a plain ratio)");
     if (constant.source.size() < 8) return error(table, name + " has no source", "say where the value comes from");
     if (constant.basis != "vendor" && constant.basis != "measured" && constant.basis != "derived" &&
         constant.basis != "assumed") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TOML file of constants, each { value, unit, source, basis, date, … }: flattened to dotted names, checked one by one.
+// A TOML file of constants, each { value, unit, source, basis, date, … }: flattened to dotted names, checked one by
+// one.
 #pragma once
 
 #include <map>
@@ -21,8 +22,8 @@ struct Constant {
 
 struct ConstantFile {
   std::string file;
-  std::map<std::string, Constant> values;            ///< "product.bf16.t0_s" → constant
-  std::map<std::string, std::string> texts;          ///< strings outside constants ("all_reduce_kernel")
+  std::map<std::string, Constant> values;                 ///< "product.bf16.t0_s" → constant
+  std::map<std::string, std::string> texts;               ///< strings outside constants ("all_reduce_kernel")
   std::map<std::string, std::vector<std::string>> lists;  ///< string arrays ("applies_to.vendors")
 
   /// The value of `key`; fails with the file's name when it is missing.

@@ -51,7 +51,8 @@ Result<EngineProfile> fill_engine(const std::string& id, const ConstantFile& fil
   engine.attention_decode_t0_s = optional("attention_decode_t0_s", 0);
   const auto all_reduce = file.texts.find("all_reduce_kernel");
   engine.fused_all_reduce = all_reduce != file.texts.end() && all_reduce->second == "fused";
-  for (const auto& [regime, target] : {std::pair{"batch_1_8", &engine.decode_to_8}, {"batch_9_64", &engine.decode_to_64},
+  for (const auto& [regime, target] : {std::pair{"batch_1_8", &engine.decode_to_8},
+                                       {"batch_9_64", &engine.decode_to_64},
                                        {"batch_over_64", &engine.decode_above}}) {
     const std::string table = std::string("interval_decode_regime.") + regime;
     *target = {optional(table + ".low", decode.low), optional(table + ".high", decode.high)};

@@ -18,8 +18,10 @@ class Filler {
   void take(const std::string& key, double& target) {
     if (!ok_) return;
     const Result<double> value = file_.number(key);
-    if (value) target = *value;
-    else ok_ = tl::unexpected(value.error());
+    if (value)
+      target = *value;
+    else
+      ok_ = tl::unexpected(value.error());
   }
   void take_product(const std::string& table, ProductConstants& c) {
     take(table + ".t0_s", c.t0_s);
@@ -80,8 +82,11 @@ void fill_attention(Filler& fill, KernelConstants& c) {
 Result<KernelConstants> fill_constants(const ConstantFile& file) {
   KernelConstants c;
   Filler fill(file);
-  for (const auto& [table, target] : {std::pair{"product.bf16", &c.bf16}, {"product.fp8", &c.fp8}, {"product.fp4", &c.fp4},
-                                      {"product.int8", &c.int8}, {"product.weight_only", &c.weight_only}}) {
+  for (const auto& [table, target] : {std::pair{"product.bf16", &c.bf16},
+                                      {"product.fp8", &c.fp8},
+                                      {"product.fp4", &c.fp4},
+                                      {"product.int8", &c.int8},
+                                      {"product.weight_only", &c.weight_only}}) {
     fill.take_product(table, *target);
     fill.take_shape(table, *target);
   }
@@ -124,9 +129,8 @@ bool claims(const ConstantFile& file, const hardware::Device& device) {
   const auto any = [&](const std::string& list, const std::string& text) {
     const auto found = file.lists.find(list);
     if (found == file.lists.end()) return false;
-    return std::any_of(found->second.begin(), found->second.end(), [&](const std::string& word) {
-      return word != "*" && text.find(word) != std::string::npos;
-    });
+    return std::any_of(found->second.begin(), found->second.end(),
+                       [&](const std::string& word) { return word != "*" && text.find(word) != std::string::npos; });
   };
   return any("applies_to.architectures", device.family + " " + device.architecture + " " + device.id) &&
          any("applies_to.vendors", device.vendor);
@@ -137,7 +141,8 @@ void scale_to_reachable(const hardware::Device& device, KernelConstants& c) {
   if (device.reachable_bandwidth && device.memory_bandwidth) {
     const double fraction = std::min(1.0, device.reachable_bandwidth->value / device.memory_bandwidth->value);
     const double ratio = fraction / std::max({c.bf16.bandwidth_fraction, c.elementwise.bandwidth_fraction, 1e-6});
-    for (ProductConstants* p : {&c.bf16, &c.fp8, &c.fp8_block, &c.fp4, &c.int8, &c.weight_only, &c.moe, &c.moe_fp8, &c.moe_fp4}) {
+    for (ProductConstants* p :
+         {&c.bf16, &c.fp8, &c.fp8_block, &c.fp4, &c.int8, &c.weight_only, &c.moe, &c.moe_fp8, &c.moe_fp4}) {
       p->bandwidth_fraction = std::min(1.0, p->bandwidth_fraction * ratio);
     }
     for (AttentionDecodeConstants* a : {&c.attention_decode, &c.attention_decode_fp8}) {
@@ -147,7 +152,8 @@ void scale_to_reachable(const hardware::Device& device, KernelConstants& c) {
   const auto& peak = device.peak(hardware::ComputeType::bf16);
   if (device.reachable_bf16 && peak) {
     const double ratio = std::min(1.0, device.reachable_bf16->value / peak->value) / c.bf16.compute_fraction;
-    for (ProductConstants* p : {&c.bf16, &c.fp8, &c.fp8_block, &c.fp4, &c.int8, &c.weight_only, &c.moe, &c.moe_fp8, &c.moe_fp4}) {
+    for (ProductConstants* p :
+         {&c.bf16, &c.fp8, &c.fp8_block, &c.fp4, &c.int8, &c.weight_only, &c.moe, &c.moe_fp8, &c.moe_fp4}) {
       p->compute_fraction = std::min(1.0, p->compute_fraction * ratio);
     }
   }
@@ -157,7 +163,8 @@ void scale_to_reachable(const hardware::Device& device, KernelConstants& c) {
 void scale_half_sizes(const hardware::Device& device, double reference_bandwidth, KernelConstants& c) {
   if (!device.memory_bandwidth || reference_bandwidth <= 0) return;
   const double ratio = device.memory_bandwidth->value.value() / reference_bandwidth;
-  for (ProductConstants* p : {&c.bf16, &c.fp8, &c.fp8_block, &c.fp4, &c.int8, &c.weight_only, &c.moe, &c.moe_fp8, &c.moe_fp4}) {
+  for (ProductConstants* p :
+       {&c.bf16, &c.fp8, &c.fp8_block, &c.fp4, &c.int8, &c.weight_only, &c.moe, &c.moe_fp8, &c.moe_fp4}) {
     p->half_size_bytes *= ratio;
   }
   c.attention_decode.half_size_bytes *= ratio;

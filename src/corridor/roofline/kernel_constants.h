@@ -53,16 +53,16 @@ struct KernelConstants {
   std::string device_class;  ///< "hopper"; "default" when no class claims the device
   bool measured = false;     ///< the class rests on measurements of its own devices
   ProductConstants bf16, fp8, fp4, int8, weight_only;
-  ProductConstants fp8_block;  ///< fp8 with one scale a 128 × 128 block; as fp8 where not measured
+  ProductConstants fp8_block;              ///< fp8 with one scale a 128 × 128 block; as fp8 where not measured
   ProductConstants moe, moe_fp8, moe_fp4;  ///< grouped products of routed experts, the whole block's launches in t0
   AttentionDecodeConstants attention_decode, attention_decode_fp8;
   AttentionPrefillConstants attention_prefill;
   ElementwiseConstants elementwise;
-  double custom_all_reduce_max_bytes = 0;  ///< above it engines hand over to the ring
+  double custom_all_reduce_max_bytes = 0;      ///< above it engines hand over to the ring
   std::vector<AllReduceConstants> all_reduce;  ///< by ranks, ascending
   TransferConstants all_gather, all_to_all, send_recv;
-  TransferConstants network;         ///< between nodes: latency added to a transfer, fraction of its own rate
-  double network_bytes_per_s = 0;    ///< per device and direction between nodes
+  TransferConstants network;       ///< between nodes: latency added to a transfer, fraction of its own rate
+  double network_bytes_per_s = 0;  ///< per device and direction between nodes
   /// CPUs: rate at which one core unpacks weights of a format (bytes of weights a second); empty elsewhere.
   std::map<std::string, double> unpack_bytes_per_s_per_core;
   std::vector<std::string> sources;  ///< distinct sources of the values in use

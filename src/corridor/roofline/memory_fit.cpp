@@ -29,24 +29,28 @@ struct Need {
 };
 
 Need need_of(const model::ModelSpec& model, const graph::Scenario& scenario, const EngineProfile& engine,
-             const Parallelism& layout) {
+             const Parallelism& layout, graph::WeightPlacement& placement) {
   Need need;
-  need.weights = graph::weights_per_device(model, layout);
+  need.weights = placement.on_one_device(layout);
   const double length = static_cast<double>(scenario.input + scenario.output);
   const double replica_sequences = std::ceil(scenario.sequences / static_cast<double>(layout.dp));
   // A static batch must be resident whole; a closed loop queues what does not fit, so one request is enough.
   const double resident = scenario.load == graph::Load::batch ? replica_sequences : 1;
   need.kv = Bytes{resident * sequence_bytes(model, scenario, layout, length)};
-  const double tokens = std::min(engine.max_batched_tokens, std::max(static_cast<double>(scenario.input), 1.0) * resident);
+  const double tokens =
+      std::min(engine.max_batched_tokens, std::max(static_cast<double>(scenario.input), 1.0) * resident);
   // A pipeline stage works on one micro-batch at a time.
-  need.activations = graph::activations_per_device(model, layout, tokens, std::ceil(resident / static_cast<double>(layout.pp)));
+  need.activations =
+      graph::activations_per_device(model, layout, tokens, std::ceil(resident / static_cast<double>(layout.pp)));
   need.reserve = Bytes{engine.reserve_bytes};
   return need;
 }
 
 /// Largest length whose single sequence fits in `pool` bytes on one device.
 double longest_context(const model::ModelSpec& model, const graph::Scenario& scenario, double pool) {
-  const auto fits = [&](double length) { return sequence_bytes(model, scenario, scenario.parallelism, length) <= pool; };
+  const auto fits = [&](double length) {
+    return sequence_bytes(model, scenario, scenario.parallelism, length) <= pool;
+  };
   if (!fits(1)) return 0;
   double low = 1;
   double high = 1e12;  // far beyond any model; a window-only cache fits at any length
@@ -59,14 +63,15 @@ double longest_context(const model::ModelSpec& model, const graph::Scenario& sce
 }
 
 std::int64_t devices_needed(const model::ModelSpec& model, const hardware::Device& device,
-                            const graph::Scenario& scenario, const EngineProfile& engine) {
+                            const graph::Scenario& scenario, const EngineProfile& engine,
+                            graph::WeightPlacement& placement) {
   const double in_node = device.link.devices_in_node ? device.link.devices_in_node->value : 8;
+  graph::Scenario whole = scenario;
+  whole.sequences = std::ceil(scenario.sequences / static_cast<double>(scenario.parallelism.dp));
   const auto holds = [&](std::int64_t devices) {
     const Parallelism layout = graph::default_layout(model, devices, static_cast<std::int64_t>(in_node));
     if (model.layer_count() > 0 && layout.pp > model.layer_count()) return false;
-    graph::Scenario whole = scenario;
-    whole.sequences = std::ceil(scenario.sequences / static_cast<double>(scenario.parallelism.dp));
-    return need_of(model, whole, engine, layout).total() <= device.memory_capacity->value;
+    return need_of(model, whole, engine, layout, placement).total() <= device.memory_capacity->value;
   };
   for (std::int64_t devices = 1; devices <= most_devices; devices += devices < 64 ? 1 : 8) {
     if (holds(devices)) return devices;
@@ -84,7 +89,8 @@ void count_capacity(const model::ModelSpec& model, const graph::Scenario& scenar
   fit.max_context = longest_context(model, scenario, pool);
   if (model.max_positions > 0) {
     fit.max_context = std::min(fit.max_context, static_cast<double>(model.max_positions));
-    const double longest = sequence_bytes(model, scenario, scenario.parallelism, static_cast<double>(model.max_positions));
+    const double longest =
+        sequence_bytes(model, scenario, scenario.parallelism, static_cast<double>(model.max_positions));
     fit.max_requests_at_max_length = longest > 0 ? std::floor(pool / longest * 100) / 100 : 0;
   }
 }
@@ -92,9 +98,11 @@ void count_capacity(const model::ModelSpec& model, const graph::Scenario& scenar
 }  // namespace
 
 MemoryFit fit_memory(const model::ModelSpec& model, const hardware::Device& device, const graph::Scenario& scenario,
-                     const EngineProfile& engine) {
+                     const EngineProfile& engine, const graph::MatrixTable* matrices) {
+  std::optional<graph::MatrixTable> own;
+  graph::WeightPlacement placement(model, matrices != nullptr ? *matrices : own.emplace(model));
   MemoryFit fit;
-  const Need need = need_of(model, scenario, engine, scenario.parallelism);
+  const Need need = need_of(model, scenario, engine, scenario.parallelism, placement);
   fit.weights = need.weights;
   fit.kv = need.kv;
   fit.activations = need.activations;
@@ -113,13 +121,14 @@ MemoryFit fit_memory(const model::ModelSpec& model, const hardware::Device& devi
   fit.capacity = device.memory_capacity->value;
   fit.fits = need.total() <= fit.capacity;
   fit.shortfall = fit.fits ? Bytes{0} : need.total() - fit.capacity;
-  const double usable = std::min(fit.capacity.value() * engine.kv_pool_fraction, fit.capacity.value() - engine.reserve_bytes);
+  const double usable =
+      std::min(fit.capacity.value() * engine.kv_pool_fraction, fit.capacity.value() - engine.reserve_bytes);
   fit.kv_pool = Bytes{std::max(0.0, usable - (need.weights + need.activations).value())};
   count_capacity(model, scenario, fit);
   if (scenario.load == graph::Load::concurrency && fit.has_kv) {
     fit.sequences = std::clamp(fit.max_requests, 1.0, std::max(1.0, per_replica));
   }
-  fit.devices_needed = devices_needed(model, device, scenario, engine);
+  fit.devices_needed = devices_needed(model, device, scenario, engine, placement);
   return fit;
 }
 

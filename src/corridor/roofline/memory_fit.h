@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "corridor/graph/matrix_table.h"
 #include "corridor/graph/scenario.h"
 #include "corridor/hardware/device.h"
 #include "corridor/model/model_spec.h"
@@ -15,23 +16,25 @@ namespace corridor::roofline {
 struct MemoryFit {
   bool fits = false;
   bool capacity_known = true;  ///< false: fit is not checked and nothing below that depends on it is filled
-  units::Bytes capacity;     ///< of one device, as the driver reports it
+  units::Bytes capacity;       ///< of one device, as the driver reports it
   units::Bytes weights, kv, activations, reserve;  ///< needed on one device; kv is what the asked load needs
-  units::Bytes shortfall;    ///< on one device; zero when it fits
-  units::Bytes kv_pool;      ///< left for the KV cache on one device under the engine's memory limit
+  units::Bytes shortfall;                          ///< on one device; zero when it fits
+  units::Bytes kv_pool;                   ///< left for the KV cache on one device under the engine's memory limit
   units::Bytes kv_bytes_per_token;        ///< whole model, no duplicate counted
   units::Bytes state_bytes_per_sequence;  ///< whole model
   bool has_kv = true;                     ///< false for --params: no geometry is known
-  double max_tokens = 0;           ///< tokens the pool of one replica holds, at the asked lengths
-  double max_requests = 0;         ///< requests of input + output tokens it holds
+  double max_tokens = 0;                  ///< tokens the pool of one replica holds, at the asked lengths
+  double max_requests = 0;                ///< requests of input + output tokens it holds
   std::optional<double> max_requests_at_max_length;  ///< at the model's own longest context
-  double max_context = 0;          ///< longest single request
-  double sequences = 0;            ///< sequences that run at once on one replica: the batch, or what is admitted
-  std::int64_t devices_needed = 0; ///< smallest count that holds weights and the asked load; 0 = more than 4,096
+  double max_context = 0;                            ///< longest single request
+  double sequences = 0;             ///< sequences that run at once on one replica: the batch, or what is admitted
+  std::int64_t devices_needed = 0;  ///< smallest count that holds weights and the asked load; 0 = more than 4,096
   [[nodiscard]] units::Bytes needed() const { return weights + kv + activations + reserve; }
 };
 
+/// `matrices`: of this model, when the caller has listed them already.
 [[nodiscard]] MemoryFit fit_memory(const model::ModelSpec& model, const hardware::Device& device,
-                                   const graph::Scenario& scenario, const EngineProfile& engine);
+                                   const graph::Scenario& scenario, const EngineProfile& engine,
+                                   const graph::MatrixTable* matrices = nullptr);
 
 }  // namespace corridor::roofline

@@ -30,7 +30,9 @@ Seconds memory_time(Bytes size, double fraction, double half, const hardware::De
   return Bytes{size.value() + half} / (device.memory_bandwidth->value * fraction);
 }
 
-double tiles_fill(double extent, double tile) { return extent / (std::ceil(extent / tile) * tile); }
+double tiles_fill(double extent, double tile) {
+  return extent / (std::ceil(extent / tile) * tile);
+}
 
 /// Share of the compute peak a product of this shape can reach: tile and wave quantisation, and depth.
 double shape_efficiency(const Op& op, const ProductConstants& c, double sm_count) {
@@ -45,7 +47,8 @@ double shape_efficiency(const Op& op, const ProductConstants& c, double sm_count
   return c.compute_fraction * efficiency * op.k / (op.k + c.k_half);
 }
 
-const ProductConstants& product_constants(const KernelConstants& constants, const Arithmetic& arithmetic, const Op& op) {
+const ProductConstants& product_constants(const KernelConstants& constants, const Arithmetic& arithmetic,
+                                          const Op& op) {
   if (op.kind == OpKind::moe) {
     const double bits = op.format.bits_per_weight;
     return bits > 12 ? constants.moe : bits > 6 ? constants.moe_fp8 : constants.moe_fp4;
@@ -53,11 +56,15 @@ const ProductConstants& product_constants(const KernelConstants& constants, cons
   if (arithmetic.unpacks) return constants.weight_only;
   switch (arithmetic.type) {
     case ComputeType::fp8:
-    case ComputeType::fp6: return op.format.name == "fp8-block" ? constants.fp8_block : constants.fp8;
+    case ComputeType::fp6:
+      return op.format.name == "fp8-block" ? constants.fp8_block : constants.fp8;
     case ComputeType::fp4:
-    case ComputeType::int4: return constants.fp4;
-    case ComputeType::int8: return constants.int8;
-    default: return constants.bf16;
+    case ComputeType::int4:
+      return constants.fp4;
+    case ComputeType::int8:
+      return constants.int8;
+    default:
+      return constants.bf16;
   }
 }
 
@@ -67,7 +74,9 @@ Seconds unpack_time(const Op& op, const TimingContext& context, const Arithmetic
   if (!arithmetic.unpacks || rates.empty() || !context.device.sm.count) return Seconds{0};
   const auto own = rates.find(op.format.name);
   const auto nearest = rates.find(op.format.bits_per_weight > 6 ? "q8_0" : "q4_k");
-  const double rate = own != rates.end() ? own->second : nearest != rates.end() ? nearest->second : rates.begin()->second;
+  const double rate = own != rates.end()       ? own->second
+                      : nearest != rates.end() ? nearest->second
+                                               : rates.begin()->second;
   return Seconds{op.weights.value() / (rate * context.device.sm.count->value)};
 }
 
@@ -79,15 +88,16 @@ void time_product(const Op& op, const TimingContext& context, OpTime& time) {
   time.memory = memory_time(op.bytes(), c.bandwidth_fraction, c.half_size_bytes, context.device);
   // Grouped products are fitted as a whole, their tile losses inside the fraction.
   const double efficiency = op.kind == OpKind::moe ? c.compute_fraction : shape_efficiency(op, c, sms);
-  time.compute = op.flops / (time.arithmetic.peak * std::max(1e-6, efficiency)) +
-                 unpack_time(op, context, time.arithmetic);
+  time.compute =
+      op.flops / (time.arithmetic.peak * std::max(1e-6, efficiency)) + unpack_time(op, context, time.arithmetic);
   time.expected = time.floor + Seconds{p_norm(time.memory.value(), time.compute.value(), c.p_norm)};
 }
 
 void time_decode_attention(const Op& op, const TimingContext& context, OpTime& time) {
   const AttentionDecodeConstants& c =
       op.format.bits_per_weight > 12 ? context.constants.attention_decode : context.constants.attention_decode_fp8;
-  // The constant is the floor of the whole fused block; an unfused one pays the element-wise floor for each more launch.
+  // The constant is the floor of the whole fused block; an unfused one pays the element-wise floor for each more
+  // launch.
   const double t0_s = context.attention_decode_t0_s > 0 ? context.attention_decode_t0_s : c.t0_s;
   time.floor = Seconds{t0_s + (op.kernels - 1) * context.constants.elementwise.t0_s};
   time.memory = memory_time(op.kv + op.activations, c.bandwidth_fraction, c.half_size_bytes, context.device);
@@ -134,11 +144,16 @@ Seconds all_reduce_time(const Op& op, const TimingContext& context, units::Bytes
 /// Bytes that leave one device, as a multiple of the payload.
 double traffic_factor(graph::Collective collective, double ranks) {
   switch (collective) {
-    case graph::Collective::all_reduce: return 2 * (ranks - 1) / ranks;
-    case graph::Collective::all_gather: return ranks - 1;  // the payload is one rank's part
-    case graph::Collective::all_to_all: return (ranks - 1) / ranks;
-    case graph::Collective::send_recv: return 1;
-    case graph::Collective::none: break;
+    case graph::Collective::all_reduce:
+      return 2 * (ranks - 1) / ranks;
+    case graph::Collective::all_gather:
+      return ranks - 1;  // the payload is one rank's part
+    case graph::Collective::all_to_all:
+      return (ranks - 1) / ranks;
+    case graph::Collective::send_recv:
+      return 1;
+    case graph::Collective::none:
+      break;
   }
   return 0;
 }
@@ -160,16 +175,16 @@ void time_collective(const Op& op, const TimingContext& context, OpTime& time) {
   time.limit_link = op.payload * least / rate;
   if (op.crosses_node) {
     const TransferConstants& c = constants.network;
-    time.transfer = Seconds{c.latency_s} +
-                    Bytes{op.payload.value() + c.half_size_bytes} * factor / (rate * c.bandwidth_fraction);
+    time.transfer =
+        Seconds{c.latency_s} + Bytes{op.payload.value() + c.half_size_bytes} * factor / (rate * c.bandwidth_fraction);
   } else if (op.collective == graph::Collective::all_reduce) {
     time.transfer = all_reduce_time(op, context, rate);
   } else {
     const TransferConstants& c = op.collective == graph::Collective::all_gather   ? constants.all_gather
                                  : op.collective == graph::Collective::all_to_all ? constants.all_to_all
                                                                                   : constants.send_recv;
-    time.transfer = Seconds{c.latency_s} +
-                    Bytes{op.payload.value() + c.half_size_bytes} * factor / (rate * c.bandwidth_fraction);
+    time.transfer =
+        Seconds{c.latency_s} + Bytes{op.payload.value() + c.half_size_bytes} * factor / (rate * c.bandwidth_fraction);
   }
   time.expected = time.transfer;
   time.bound = Bound::interconnect;
@@ -184,16 +199,22 @@ void time_small(const Op& op, const TimingContext& context, OpTime& time) {
 
 /// Bytes no software avoids: weights (k experts) and KV. Activations can stay on the chip when operations are fused or
 /// tiled, and a split over devices makes them smaller, so a limit that counted them could be beaten.
-Bytes least_bytes(const Op& op) { return op.weights_least + op.kv; }
+Bytes least_bytes(const Op& op) {
+  return op.weights_least + op.kv;
+}
 
 }  // namespace
 
 std::string_view name(Bound bound) {
   switch (bound) {
-    case Bound::memory: return "memory";
-    case Bound::compute: return "compute";
-    case Bound::launch: return "launch";
-    case Bound::interconnect: return "interconnect";
+    case Bound::memory:
+      return "memory";
+    case Bound::compute:
+      return "compute";
+    case Bound::launch:
+      return "launch";
+    case Bound::interconnect:
+      return "interconnect";
   }
   return "";
 }
@@ -206,8 +227,9 @@ Result<Arithmetic> arithmetic_of(const hardware::Device& device, const model::We
     return Arithmetic{type, peak->value, unpacks};
   };
   if (math) {
-    if (device.peak(*math)) return with_peak(*math, format.bits_per_weight < 12 && *math != ComputeType::fp8 &&
-                                                        *math != ComputeType::fp4 && *math != ComputeType::int8);
+    if (device.peak(*math))
+      return with_peak(*math, format.bits_per_weight < 12 && *math != ComputeType::fp8 && *math != ComputeType::fp4 &&
+                                  *math != ComputeType::int8);
     return fail("device has no " + std::string(hardware::name(*math)) + " arithmetic", device.id,
                 "leave --math out or choose a type `corridor devices " + device.id + "` lists");
   }
@@ -221,19 +243,41 @@ Result<Arithmetic> arithmetic_of(const hardware::Device& device, const model::We
   return with_peak(*type, narrow);
 }
 
+namespace {
+
+bool is_product(const Op& op) {
+  return op.kind == OpKind::product || op.kind == OpKind::moe;
+}
+
+Result<Arithmetic> arithmetic_of_op(const Op& op, const TimingContext& context) {
+  return arithmetic_of(context.device, op.format, is_product(op) ? context.math : std::nullopt);
+}
+
+/// Activations are quantised by a kernel of their own only for products that run in a narrow type.
+bool quantises_for_nothing(const TimingContext& context, const Arithmetic& arithmetic) {
+  return context.fused_quantise || arithmetic.unpacks || arithmetic.type == ComputeType::bf16 ||
+         arithmetic.type == ComputeType::fp16;
+}
+
+}  // namespace
+
+Result<bool> op_exists(const Op& op, const TimingContext& context) {
+  if (op.kind == OpKind::collective) return true;
+  const Result<Arithmetic> arithmetic = arithmetic_of_op(op, context);
+  if (!arithmetic) return tl::unexpected(arithmetic.error());
+  return op.kind != OpKind::quantise || !quantises_for_nothing(context, *arithmetic);
+}
+
 Result<OpTime> time_op(const Op& op, const TimingContext& context) {
   OpTime time;
   if (op.kind == OpKind::collective) {
     time_collective(op, context, time);
     return time;
   }
-  const bool is_product = op.kind == OpKind::product || op.kind == OpKind::moe;
-  Result<Arithmetic> arithmetic =
-      arithmetic_of(context.device, op.format, is_product ? context.math : std::nullopt);
+  Result<Arithmetic> arithmetic = arithmetic_of_op(op, context);
   if (!arithmetic) return tl::unexpected(arithmetic.error());
   time.arithmetic = *arithmetic;
-  if (op.kind == OpKind::quantise && (context.fused_quantise || time.arithmetic.unpacks || time.arithmetic.type == ComputeType::bf16 ||
-                                      time.arithmetic.type == ComputeType::fp16)) {
+  if (op.kind == OpKind::quantise && quantises_for_nothing(context, time.arithmetic)) {
     time.skipped = true;
     return time;
   }
@@ -241,10 +285,18 @@ Result<OpTime> time_op(const Op& op, const TimingContext& context) {
   time.limit_compute = op.flops / time.arithmetic.peak;
   switch (op.kind) {
     case OpKind::product:
-    case OpKind::moe: time_product(op, context, time); break;
-    case OpKind::attention_decode: time_decode_attention(op, context, time); break;
-    case OpKind::attention_prefill: time_prefill_attention(op, context, time); break;
-    default: time_small(op, context, time); break;
+    case OpKind::moe:
+      time_product(op, context, time);
+      break;
+    case OpKind::attention_decode:
+      time_decode_attention(op, context, time);
+      break;
+    case OpKind::attention_prefill:
+      time_prefill_attention(op, context, time);
+      break;
+    default:
+      time_small(op, context, time);
+      break;
   }
   time.bound = time.compute > time.memory ? Bound::compute : Bound::memory;
   if (time.floor > std::max(time.compute, time.memory)) time.bound = Bound::launch;

@@ -50,8 +50,11 @@ struct TimingContext {
   bool fused_quantise = false;
   bool fused_all_reduce = false;
   double attention_decode_t0_s = 0;
+  bool keep_rows = true;  ///< whether time_step keeps its operations
 };
 
+/// Whether the operation exists on this device (OpTime::skipped says no).
+[[nodiscard]] Result<bool> op_exists(const graph::Op& op, const TimingContext& context);
 [[nodiscard]] Result<OpTime> time_op(const graph::Op& op, const TimingContext& context);
 
 }  // namespace corridor::roofline

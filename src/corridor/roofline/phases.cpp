@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace corridor::roofline {
 namespace {
@@ -36,7 +37,16 @@ TimingContext timing_context(const PredictInput& input, bool graphs) {
 class StepTimer {
  public:
   StepTimer(const PredictInput& input, const model::ModelSpec& model, bool graphs)
-      : model_(model), engine_(input.engine), options_(graph_options(input)), context_(timing_context(input, graphs)) {}
+      : model_(model), engine_(input.engine), options_(graph_options(input)), context_(timing_context(input, graphs)) {
+    if (input.facts != nullptr && &model == &input.model) {
+      options_.matrices = &input.facts->matrices;
+    } else {
+      options_.matrices = &own_.emplace(model);
+    }
+    context_.keep_rows = input.rows;
+  }
+  StepTimer(const StepTimer&) = delete;
+  StepTimer& operator=(const StepTimer&) = delete;
 
   [[nodiscard]] Result<StepTime> time(const StepShape& shape) const {
     return time_step(graph::build_graph(model_, shape, options_), context_, engine_);
@@ -53,6 +63,7 @@ class StepTimer {
  private:
   const model::ModelSpec& model_;
   const EngineProfile& engine_;
+  std::optional<graph::MatrixTable> own_;  ///< when the input brings none
   graph::GraphOptions options_;
   TimingContext context_;
 };
@@ -153,8 +164,9 @@ Result<DecodePrediction> predict_decode(const PredictInput& input, const MemoryF
   DecodePrediction decode;
   const graph::Scenario& s = input.scenario;
   decode.sequences = memory.sequences;
-  decode.tokens_per_sequence =
-      s.speculation.draft_tokens > 0 ? graph::tokens_per_round(s.speculation.draft_tokens, s.speculation.acceptance) : 1;
+  decode.tokens_per_sequence = s.speculation.draft_tokens > 0
+                                   ? graph::tokens_per_round(s.speculation.draft_tokens, s.speculation.acceptance)
+                                   : 1;
   // Pipeline stages work on as many micro-batches as there are stages; a step is one micro-batch's way through all.
   const double micro_batch = std::max(1.0, memory.sequences / static_cast<double>(s.parallelism.pp));
   StepTimer timer(input, input.model, graphs);
@@ -163,7 +175,7 @@ Result<DecodePrediction> predict_decode(const PredictInput& input, const MemoryF
   Result<StepTime> step = timer.time(pure);
   if (!step) return tl::unexpected(step.error());
   decode.budget = step->budget;
-  decode.rows = step->rows;
+  decode.rows = std::move(step->rows);
   take_limits(*step, decode);
 
   StepShape whole = decode_shape(input, memory.sequences);
@@ -189,8 +201,8 @@ Result<DecodePrediction> predict_decode(const PredictInput& input, const MemoryF
   if (Result<int> ok = add_draft(input, micro_batch, graphs, decode); !ok) return tl::unexpected(ok.error());
 
   if (decode.budget.total() < decode.limit) decode.budget *= decode.limit / decode.budget.total();
-  decode.expected = expected_interval(input, decode.budget.total(), decode.limit,
-                                      input.engine.decode_ratios(decode.sequences));
+  decode.expected =
+      expected_interval(input, decode.budget.total(), decode.limit, input.engine.decode_ratios(decode.sequences));
   decode.shares = shares_of(decode.budget);
   decode.wall = decode.shares.wall();
   Result<BreakEven> even = break_even(input.model, s.context, timer.options(), timer.context());

@@ -10,6 +10,7 @@ namespace corridor::roofline {
 [[nodiscard]] Result<Arithmetic> product_arithmetic(const PredictInput& input);
 
 [[nodiscard]] Result<DecodePrediction> predict_decode(const PredictInput& input, const MemoryFit& memory, bool graphs);
-[[nodiscard]] Result<PrefillPrediction> predict_prefill(const PredictInput& input, const MemoryFit& memory, bool graphs);
+[[nodiscard]] Result<PrefillPrediction> predict_prefill(const PredictInput& input, const MemoryFit& memory,
+                                                        bool graphs);
 
 }  // namespace corridor::roofline

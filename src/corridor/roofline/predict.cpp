@@ -2,7 +2,6 @@
 // Puts a prediction together: the facts of the case, then decode, prefill and memory.
 #include "corridor/roofline/predict.h"
 
-#include "corridor/model/matrices.h"
 #include "corridor/roofline/phases.h"
 
 namespace corridor::roofline {
@@ -17,12 +16,14 @@ Result<int> check_device(const hardware::Device& device) {
 void note_assumptions(const PredictInput& input, Prediction& prediction) {
   auto& notes = prediction.assumptions;
   if (!prediction.memory.capacity_known) {
-    notes.push_back("the memory size of " + input.device.id + " is not known, so it was not checked whether the model fits");
+    notes.push_back("the memory size of " + input.device.id +
+                    " is not known, so it was not checked whether the model fits");
   }
   for (const std::string& approximation : input.model.approximations) notes.push_back(approximation);
   if (!input.constants.measured) {
-    notes.push_back("no kernel of this device class was measured: constants come from its data sheet by rule, "
-                    "so the interval is wider");
+    notes.push_back(
+        "no kernel of this device class was measured: constants come from its data sheet by rule, "
+        "so the interval is wider");
   }
   if (prediction.memory.has_kv && !input.model.kv_format) notes.push_back("KV cache in " + input.scenario.kv.name);
   bool routed = false;
@@ -39,18 +40,21 @@ void note_assumptions(const PredictInput& input, Prediction& prediction) {
 
 }  // namespace
 
-Result<Prediction> predict(const PredictInput& input) {
-  if (Result<int> ok = check_device(input.device); !ok) return tl::unexpected(ok.error());
+Result<Prediction> predict(const PredictInput& asked) {
+  if (Result<int> ok = check_device(asked.device); !ok) return tl::unexpected(ok.error());
+  std::optional<ModelFacts> own;
+  PredictInput input = asked;
+  if (input.facts == nullptr) input.facts = &own.emplace(asked.model);
   Prediction prediction;
   Result<Arithmetic> arithmetic = product_arithmetic(input);
   if (!arithmetic) return tl::unexpected(arithmetic.error());
   prediction.arithmetic = *arithmetic;
   prediction.ridge = arithmetic->peak / input.device.memory_bandwidth->value;
-  prediction.parameters = model::parameter_count(input.model);
-  prediction.active_parameters = model::active_parameter_count(input.model);
-  prediction.weight_bytes = units::Bytes{model::weight_bytes(input.model)};
+  prediction.parameters = input.facts->parameters;
+  prediction.active_parameters = input.facts->active_parameters;
+  prediction.weight_bytes = input.facts->weight_bytes;
   prediction.graphs = input.scenario.graphs && input.engine.graphs_default;
-  prediction.memory = fit_memory(input.model, input.device, input.scenario, input.engine);
+  prediction.memory = fit_memory(input.model, input.device, input.scenario, input.engine, &input.facts->matrices);
 
   Result<DecodePrediction> decode = predict_decode(input, prediction.memory, prediction.graphs);
   if (!decode) return tl::unexpected(decode.error());

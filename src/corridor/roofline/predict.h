@@ -18,6 +18,7 @@
 #include "corridor/roofline/engine_profile.h"
 #include "corridor/roofline/kernel_constants.h"
 #include "corridor/roofline/memory_fit.h"
+#include "corridor/roofline/model_facts.h"
 #include "corridor/roofline/step_time.h"
 
 namespace corridor::roofline {
@@ -29,43 +30,45 @@ struct PredictInput {
   const EngineProfile& engine;
   const KernelConstants& constants;
   const model::ModelSpec* draft = nullptr;  ///< speculative decoding with a draft model
+  const ModelFacts* facts = nullptr;        ///< of `model`, when the caller keeps them for many scenarios
+  bool rows = true;                         ///< keep the operations (DecodePrediction::rows); no time depends on it
 };
 
 /// One decode step (a round, when speculating) of one replica.
 struct DecodePrediction {
-  double sequences = 0;           ///< running at once on the replica
-  double tokens_per_sequence = 1; ///< new tokens a step yields for each: 1, or the mean of a speculation round
-  StepTotals totals;              ///< of the replica, no duplicate counted
+  double sequences = 0;            ///< running at once on the replica
+  double tokens_per_sequence = 1;  ///< new tokens a step yields for each: 1, or the mean of a speculation round
+  StepTotals totals;               ///< of the replica, no duplicate counted
   StepTotals per_device;
   units::Seconds limit, limit_memory, limit_compute, limit_link;
   Interval expected;
-  Budget budget;                  ///< adds up to expected.mid
+  Budget budget;  ///< adds up to expected.mid
   WallShares shares;
   Wall wall = Wall::memory;
   BreakEven break_even;
   double prompt_tokens_per_step = 0;  ///< mean, under `concurrency`
-  std::vector<OpRow> rows;        ///< of a step without prompt tokens
+  std::vector<OpRow> rows;            ///< of a step without prompt tokens
   [[nodiscard]] double tpot_s(units::Seconds step) const { return step.value() / tokens_per_sequence; }
 };
 
 /// From the prompt's arrival at an engine to its first token.
 struct PrefillPrediction {
-  double prompts = 1;        ///< computed together: the batch, or one under `concurrency`
-  double chunks = 1;         ///< steps that all prompts together take
+  double prompts = 1;  ///< computed together: the batch, or one under `concurrency`
+  double chunks = 1;   ///< steps that all prompts together take
   StepTotals totals;
   units::Seconds limit, limit_memory, limit_compute, limit_link;
   Interval expected;
   Budget budget;
   WallShares shares;
   Wall wall = Wall::compute;
-  std::vector<OpRow> rows;   ///< of the last chunk
+  std::vector<OpRow> rows;  ///< of the last chunk
 };
 
 struct Prediction {
-  Arithmetic arithmetic;                ///< of the matrix products
-  units::FlopsPerByte ridge;            ///< of that type
+  Arithmetic arithmetic;      ///< of the matrix products
+  units::FlopsPerByte ridge;  ///< of that type
   double parameters = 0, active_parameters = 0;
-  units::Bytes weight_bytes;            ///< resident, whole model
+  units::Bytes weight_bytes;  ///< resident, whole model
   MemoryFit memory;
   DecodePrediction decode;
   PrefillPrediction prefill;

@@ -12,10 +12,11 @@
 namespace corridor::roofline {
 namespace {
 
-constexpr std::array models = {"meta-llama/Llama-3.1-8B",      "meta-llama/Llama-3.1-70B", "deepseek-ai/DeepSeek-V3",
-                               "openai/gpt-oss-120b",          "Qwen/Qwen3-30B-A3B",       "google/gemma-2-9b-it",
+constexpr std::array models = {"meta-llama/Llama-3.1-8B", "meta-llama/Llama-3.1-70B", "deepseek-ai/DeepSeek-V3",
+                               "openai/gpt-oss-120b",     "Qwen/Qwen3-30B-A3B",       "google/gemma-2-9b-it",
                                "Qwen/Qwen2.5-7B-Instruct"};
-constexpr std::array devices = {"h100-sxm", "h200", "a100-sxm-80", "b200", "rtx-4090", "mi300x", "gb10", "l4", "epyc-9654"};
+constexpr std::array devices = {"h100-sxm", "h200", "a100-sxm-80", "b200",     "rtx-4090",
+                                "mi300x",   "gb10", "l4",          "epyc-9654"};
 constexpr std::array formats = {"", "bf16", "fp8", "int8", "int4-g128", "nvfp4"};
 constexpr std::array engines = {"vllm", "sglang", "tensorrt-llm", "llama.cpp", "ideal"};
 
@@ -41,7 +42,8 @@ TestCase random_case() {
 
 RC_GTEST_PROP(Physics, IntervalsAreOrderedAndNeverBelowTheLimit, ()) {
   const Prediction p = random_case().predict();
-  for (const auto& [interval, limit] : {std::pair{p.decode.expected, p.decode.limit}, {p.prefill.expected, p.prefill.limit}}) {
+  for (const auto& [interval, limit] :
+       {std::pair{p.decode.expected, p.decode.limit}, {p.prefill.expected, p.prefill.limit}}) {
     RC_ASSERT(interval.low <= interval.mid);
     RC_ASSERT(interval.mid <= interval.high);
     RC_ASSERT(interval.low >= limit);
@@ -54,9 +56,9 @@ RC_GTEST_PROP(Physics, TheBudgetAddsUpToTheExpectedTime, ()) {
   const Prediction p = random_case().predict();
   RC_ASSERT(std::abs(p.decode.budget.total() / p.decode.expected.mid - 1) < 1e-9);
   RC_ASSERT(std::abs(p.prefill.budget.total() / p.prefill.expected.mid - 1) < 1e-9);
-  for (const units::Seconds part : {p.decode.budget.weights, p.decode.budget.kv, p.decode.budget.activations,
-                                    p.decode.budget.compute, p.decode.budget.launch, p.decode.budget.communication,
-                                    p.decode.budget.host}) {
+  for (const units::Seconds part :
+       {p.decode.budget.weights, p.decode.budget.kv, p.decode.budget.activations, p.decode.budget.compute,
+        p.decode.budget.launch, p.decode.budget.communication, p.decode.budget.host}) {
     RC_ASSERT(part.value() >= 0);
   }
 }
@@ -74,8 +76,9 @@ RC_GTEST_PROP(Physics, MoreSequencesMoveMoreAndAreNeverFaster, ()) {
 }
 
 RC_GTEST_PROP(Physics, LongerContextMovesMoreAndIsNeverFaster, ()) {
-  TestCase test = TestCase::built_in(*rc::gen::element<std::string>("meta-llama/Llama-3.1-8B", "deepseek-ai/DeepSeek-V3"),
-                                     *rc::gen::elementOf(devices));
+  TestCase test =
+      TestCase::built_in(*rc::gen::element<std::string>("meta-llama/Llama-3.1-8B", "deepseek-ai/DeepSeek-V3"),
+                         *rc::gen::elementOf(devices));
   test.scenario.sequences = *rc::gen::inRange(1, 200);
   test.scenario.context = *rc::gen::inRange(1, 100'000);
   const DecodePrediction near = test.predict().decode;
@@ -91,7 +94,8 @@ RC_GTEST_PROP(Physics, MoreLayersMoveMore, ()) {
   const Prediction shallow = test.predict();
   test.model.layers.front().count += *rc::gen::inRange(1, 20);
   const Prediction deep = test.predict();
-  RC_ASSERT(deep.decode.totals.flops * (1 / deep.decode.sequences) > shallow.decode.totals.flops * (1 / shallow.decode.sequences));
+  RC_ASSERT(deep.decode.totals.flops * (1 / deep.decode.sequences) >
+            shallow.decode.totals.flops * (1 / shallow.decode.sequences));
   RC_ASSERT(deep.weight_bytes > shallow.weight_bytes);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace corridor::roofline {
 namespace {
@@ -57,16 +58,21 @@ Budget& Budget::operator+=(const Budget& other) {
 }
 
 Budget& Budget::operator*=(double factor) {
-  for (Seconds* part : {&weights, &experts, &kv, &activations, &compute, &launch, &communication, &host}) *part *= factor;
+  for (Seconds* part : {&weights, &experts, &kv, &activations, &compute, &launch, &communication, &host})
+    *part *= factor;
   return *this;
 }
 
 std::string_view name(Wall wall) {
   switch (wall) {
-    case Wall::memory: return "memory";
-    case Wall::compute: return "compute";
-    case Wall::overhead: return "overhead";
-    case Wall::interconnect: return "interconnect";
+    case Wall::memory:
+      return "memory";
+    case Wall::compute:
+      return "compute";
+    case Wall::overhead:
+      return "overhead";
+    case Wall::interconnect:
+      return "interconnect";
   }
   return "";
 }
@@ -76,7 +82,8 @@ Wall WallShares::wall() const {
                                                            {compute, Wall::compute},
                                                            {overhead, Wall::overhead},
                                                            {interconnect, Wall::interconnect}}};
-  return std::max_element(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; })
+  return std::max_element(ordered.begin(), ordered.end(),
+                          [](const auto& a, const auto& b) { return a.first < b.first; })
       ->second;
 }
 
@@ -87,13 +94,13 @@ WallShares shares_of(const Budget& budget) {
           (budget.launch + budget.host).value() / total, budget.communication.value() / total};
 }
 
-Result<StepTime> time_step(const graph::OpGraph& graph, const TimingContext& context, const EngineProfile& engine) {
+Result<StepTime> time_step(graph::OpGraph graph, const TimingContext& context, const EngineProfile& engine) {
   StepTime step;
   step.shape = graph.shape;
-  step.rows.reserve(graph.ops.size());
+  if (context.keep_rows) step.rows.reserve(graph.ops.size());
   std::array<Seconds, hardware::compute_type_count> by_type{};
   double kernels = 0;
-  for (const graph::Op& op : graph.ops) {
+  for (graph::Op& op : graph.ops) {
     Result<OpTime> time = time_op(op, context);
     if (!time) return tl::unexpected(time.error());
     if (time->skipped) continue;
@@ -103,8 +110,10 @@ Result<StepTime> time_step(const graph::OpGraph& graph, const TimingContext& con
     kernels += op.kernels * op.repeats;
     charge(op, *time, step.budget);
     add_totals(op, step.per_device);
+    if (!context.keep_rows) continue;
     const Seconds limit = std::max({time->limit_memory, time->limit_compute, time->limit_link}) * op.repeats;
-    step.rows.push_back({op, *time, time->expected * op.repeats, limit});
+    const Seconds expected = time->expected * op.repeats;
+    step.rows.push_back({std::move(op), *time, expected, limit});
   }
   for (const Seconds& type : by_type) step.limit_compute += type;  // types share the units
   step.limit = std::max({step.limit_memory, step.limit_compute, step.limit_link});
@@ -129,9 +138,9 @@ Result<StepTime> time_step(const graph::OpGraph& graph, const TimingContext& con
 Result<StepTotals> totals_of(const graph::OpGraph& graph, const TimingContext& context) {
   StepTotals totals;
   for (const graph::Op& op : graph.ops) {
-    Result<OpTime> time = time_op(op, context);
-    if (!time) return tl::unexpected(time.error());
-    if (!time->skipped) add_totals(op, totals);
+    const Result<bool> exists = op_exists(op, context);
+    if (!exists) return tl::unexpected(exists.error());
+    if (*exists) add_totals(op, totals);
   }
   return totals;
 }

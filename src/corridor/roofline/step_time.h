@@ -60,7 +60,7 @@ struct StepTime {
 };
 
 /// Times every operation of a graph. Host time counts `sequences` requests.
-[[nodiscard]] Result<StepTime> time_step(const graph::OpGraph& graph, const TimingContext& context,
+[[nodiscard]] Result<StepTime> time_step(graph::OpGraph graph, const TimingContext& context,
                                          const EngineProfile& engine);
 
 /// FLOPs and bytes of a graph (for a graph built at tp = pp = ep = 1: of the replica, no duplicate counted).
