@@ -5,7 +5,7 @@ target_link_libraries(golden_runner PRIVATE corridor_test_support)
 
 function(corridor_recorded prefix file)
   file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR} ${file})
-  get_filename_component(name ${file} NAME_WE)
+  get_filename_component(name ${file} NAME_WLE)
   add_test(NAME ${prefix}.${name} COMMAND golden_runner --corridor $<TARGET_FILE:corridor> ${relative}
            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(${prefix}.${name} PROPERTIES SKIP_RETURN_CODE 77)

@@ -11,7 +11,8 @@ void add_scenario_flags(CLI::App& command, app::PredictRequest& r) {
   command.add_option("--pp", r.pp, "pipeline stages");
   command.add_option("--ep", r.ep, "devices the experts are spread over");
   command.add_option("--dp", r.dp, "replicas; batch and concurrency count all of them");
-  command.add_option("--weights", r.weights, "weight format: bf16, fp8, int8, int4, awq, nvfp4, q4_k_m …")->type_name("FORMAT");
+  command.add_option("--weights", r.weights, "weight format: bf16, fp8, int8, int4, awq, nvfp4, q4_k_m …")
+      ->type_name("FORMAT");
   command.add_option("--kv", r.kv, "KV cache format: bf16, fp8, int8 …")->type_name("FORMAT");
   command.add_option("--math", r.math, "arithmetic of the matrix products: bf16, fp16, fp8 …")->type_name("TYPE");
   auto* batch = command.add_option("--batch", r.batch, "sequences that decode together, static (default 1)");
@@ -21,7 +22,8 @@ void add_scenario_flags(CLI::App& command, app::PredictRequest& r) {
   command.add_option("--output", r.output, "generated tokens (default 256)");
   command.add_option("--context", r.context, "tokens in the cache during decode (default input + output / 2)");
   command.add_option("--engine", r.engine, "ideal, vllm, sglang, tensorrt-llm or llama.cpp")->type_name("NAME");
-  command.add_option("--routing", r.routing, "how tokens choose experts: balanced, uniform or skewed")->type_name("KIND");
+  command.add_option("--routing", r.routing, "how tokens choose experts: balanced, uniform or skewed")
+      ->type_name("KIND");
   command.add_option("--spec-tokens", r.spec_tokens, "speculative decoding: tokens drafted a round");
   command.add_option("--spec-acceptance", r.spec_acceptance, "chance that one drafted token is right, 0 to 1");
   command.add_option("--spec-tokens-per-round", r.spec_tokens_per_round, "instead: mean tokens a round yields");
@@ -34,10 +36,13 @@ void add_scenario_flags(CLI::App& command, app::PredictRequest& r) {
 }  // namespace
 
 void add_case_flags(CLI::App& command, app::PredictRequest& r, NeedsDevice needs_device) {
-  command.add_option("model", r.model, "a folder, config.json, *.safetensors, *.gguf or a known id")->type_name("MODEL");
-  command.add_option("--params", r.params, "instead: a plain dense model of this many parameters, e.g. 70B")->type_name("N");
-  auto* device = command.add_option("--device", r.device, "as nvidia-smi prints it, an alias (h100-sxm, 4090) or a device file")
-                     ->type_name("DEVICE");
+  command.add_option("model", r.model, "a folder, config.json, *.safetensors, *.gguf or a known id")
+      ->type_name("MODEL");
+  command.add_option("--params", r.params, "instead: a plain dense model of this many parameters, e.g. 70B")
+      ->type_name("N");
+  auto* device =
+      command.add_option("--device", r.device, "as nvidia-smi prints it, an alias (h100-sxm, 4090) or a device file")
+          ->type_name("DEVICE");
   if (needs_device == NeedsDevice::yes) device->required();
   add_scenario_flags(command, r);
 }

@@ -25,12 +25,16 @@ std::string one_line(std::string text) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("What speed is possible for a language model on a machine, how far a run is from it, and which wall it hits.",
-               "corridor");
+  CLI::App app(
+      "What speed is possible for a language model on a machine, how far a run is from it, and which wall it hits.",
+      "corridor");
   app.set_version_flag("--version", std::string("corridor ") + CORRIDOR_VERSION);
   app.require_subcommand(0, 1);
   Session session;
   add_predict(app, session);
+  add_sweep(app, session);
+  add_levers(app, session);
+  add_diagnose(app, session);
   add_op(app, session);
   add_block(app, session);
   add_devices(app, session);

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "corridor/app/levers.h"
 #include "corridor/cli/case_flags.h"
 #include "corridor/cli/session.h"
 #include "corridor/views/predict_view.h"
@@ -19,7 +20,8 @@ struct PredictFlags {
 }  // namespace
 
 void add_predict(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("predict", "what speed is possible for a model on a device, and what a good engine reaches");
+  CLI::App* command =
+      app.add_subcommand("predict", "what speed is possible for a model on a device, and what a good engine reaches");
   auto flags = std::make_shared<PredictFlags>();
   add_case_flags(*command, flags->request, NeedsDevice::yes);
   command->add_flag("--ops", flags->operations, "list every operation");
@@ -30,7 +32,8 @@ void add_predict(CLI::App& app, Session& session) {
       if (!assets) return tl::unexpected(assets.error());
       Result<app::PredictAnswer> answer = app::predict(**assets, flags->request);
       if (!answer) return tl::unexpected(answer.error());
-      const report::Document document = views::predict_view(*answer, {flags->operations, session.explain()});
+      const std::vector<lever::LeverResult> levers = app::rank_levers(**assets, *answer);
+      const report::Document document = views::predict_view(*answer, {flags->operations, session.explain(), &levers});
       return session.show(document, answer->prediction.memory.fits ? exit_answered : exit_no);
     };
   });

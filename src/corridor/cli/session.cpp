@@ -15,7 +15,8 @@ void Session::add_output_flags(CLI::App& command) {
   command.add_flag("--json", json_, "print the answer as JSON (docs/json.md describes it)");
   command.add_option("--html", html_file_, "also write the answer as one self-contained page")->type_name("FILE");
   command.add_flag("--explain", explain_, "show the formulas with this case's numbers");
-  command.add_option("--data", data_folder_, "folder whose devices/, models/, engines/, kernels/ replace built-in files")
+  command
+      .add_option("--data", data_folder_, "folder whose devices/, models/, engines/, kernels/ replace built-in files")
       ->type_name("DIR");
 }
 

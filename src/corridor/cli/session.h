@@ -48,6 +48,9 @@ class Session {
 };
 
 void add_predict(CLI::App& app, Session& session);
+void add_sweep(CLI::App& app, Session& session);
+void add_levers(CLI::App& app, Session& session);
+void add_diagnose(CLI::App& app, Session& session);
 void add_op(CLI::App& app, Session& session);
 void add_block(CLI::App& app, Session& session);
 void add_devices(CLI::App& app, Session& session);

@@ -95,7 +95,9 @@ constexpr Family table[] = {
 
 }  // namespace
 
-std::span<const Family> families() { return table; }
+std::span<const Family> families() {
+  return table;
+}
 
 const Family* find_family(std::string_view key) {
   const auto* const found = std::lower_bound(std::begin(table), std::end(table), key,

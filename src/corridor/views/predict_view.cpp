@@ -9,13 +9,13 @@
 
 #include "corridor/units/text.h"
 #include "corridor/views/fields.h"
+#include "corridor/views/levers_view.h"
 
 namespace corridor::views {
 namespace {
 
 using app::PredictAnswer;
 using report::Document;
-using report::Field;
 using report::FieldGroup;
 using report::Paragraph;
 using report::StackedBar;
@@ -28,6 +28,7 @@ using units::print;
 using units::print_number;
 
 constexpr std::size_t terminal_operations = 40;
+constexpr std::size_t terminal_levers = 5;
 
 std::string devices_text(const PredictAnswer& a) {
   const graph::Parallelism& p = a.scenario.parallelism;
@@ -87,7 +88,8 @@ void add_verdict(const PredictAnswer& a, Document& doc) {
           "Physics allows {} tok/s per user ({} a token); a good engine reaches about {} ({} to {}), {} in all.",
           print_number(per_user(d, d.limit)), print(units::Seconds{d.tpot_s(d.limit)}),
           print_number(per_user(d, d.expected.mid)), print_number(per_user(d, d.expected.high)),
-          print_number(per_user(d, d.expected.low)), report::print(tokens_per_second(users(a) * per_user(d, d.expected.mid)))),
+          print_number(per_user(d, d.expected.low)),
+          report::print(tokens_per_second(users(a) * per_user(d, d.expected.mid)))),
       Paragraph::Style::plain});
   doc.blocks.push_back(
       Paragraph{"verdict",
@@ -336,6 +338,7 @@ Document predict_view(const PredictAnswer& a, const PredictViewOptions& options)
   doc.title = fmt::format("{}, {}, on {}, {}", a.model.name, a.weights_name, devices_text(a), a.engine.id);
   add_verdict(a, doc);
   doc.blocks.push_back(budget_bar("decode.budget_s", "Where one decode step goes", a.prediction.decode.budget));
+  if (options.levers != nullptr) doc.blocks.push_back(levers_table(*options.levers, terminal_levers));
   doc.blocks.push_back(decode_group(a));
   doc.blocks.push_back(shares_group("decode", a.prediction.decode.shares));
   doc.blocks.push_back(prefill_group(a));
