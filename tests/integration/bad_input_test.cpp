@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bad input through the real program: exit code 2, nothing on standard output, exactly one line on standard error.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -52,6 +54,16 @@ void write_inputs(const fs::path& folder) {
   write_file(folder / "huge_count.gguf", version_3 + std::string(16, '\xff'));
   write_file(folder / "header_beyond_end.safetensors", std::string(8, '\x7f') + "{}");
   write_file(folder / "not_toml.toml", "= = =");
+  write_file(folder / "deep_header.toml", "[a" + repeated(".a", 50000) + "]\n");
+  write_file(folder / "deep_list.toml", "a = " + repeated("[", 50000));
+  write_file(folder / "deep_table.toml", "a = " + repeated("{a=", 50000));
+  write_file(
+      folder / "wrong_engine.toml",
+      "id = \"x\"\nname = \"X\"\nvendor = \"Y\"\nkind = \"gpu\"\nmemory_type = \"HBM\"\ndefault_engine = \"vlm\"\n");
+  for (const char* name : {"pipe.toml", "pipe.gguf", "pipe.html", "data/devices/h100-sxm.toml"}) {
+    fs::create_directories((folder / name).parent_path());
+    ::mkfifo((folder / name).c_str(), 0600);
+  }
   write_file(folder / "no_bandwidth.toml", "id = \"x\"\nname = \"X\"\n");
 }
 
@@ -111,6 +123,29 @@ TEST(BadInput, IsRefusedInOneLine) {
     ++cases;
   }
   EXPECT_GT(cases, 10);
+}
+
+std::size_t columns_of(const std::string& line) {
+  const auto first_bytes = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
+  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), first_bytes));
+}
+
+TEST(Help, OfEveryCommandFitsEightyColumns) {
+  for (const std::string words :
+       {"--help", "help", "predict --help", "sweep --help", "levers --help", "diagnose --help", "op --help",
+        "op matmul --help", "op attention --help", "op elementwise --help", "block --help", "devices --help",
+        "models --help", "help sweep"}) {
+    SCOPED_TRACE(words);
+    std::optional<CommandLine> command = split_command_line("corridor " + words);
+    ASSERT_TRUE(command);
+    command->arguments.front() = CORRIDOR_PROGRAM;
+    const ProcessResult result = run_process(*command);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.errors, "");
+    const std::vector<std::string> lines = split_lines(result.output);
+    EXPECT_GT(lines.size(), 5U);
+    for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80U) << line;
+  }
 }
 
 }  // namespace

@@ -34,6 +34,11 @@ std::string plain(double value) {
   return fmt::format("{:.0f}", value);
 }
 
+/// A number as it was typed, however odd: 250.5, 1e+20.
+std::string typed(double value) {
+  return fmt::format("{}", value);
+}
+
 /// What this device calls a group of lanes in lockstep.
 std::string lanes_name(const hardware::Device& device) {
   return device.vendor == "AMD" ? "wavefronts" : "warps";
@@ -59,28 +64,26 @@ Result<bool> check_request(const BlockRequest& request, const hardware::Device& 
   const std::string limit = fmt::format("{} allows at most {} threads = {} {} a block", device.name, plain(most),
                                         plain(std::ceil(most / warp)), lanes_name(device));
   if (!whole(request.threads, 1)) {
-    return fail(fmt::format("{} threads", units::print_number(request.threads)), "--threads",
-                "give a whole number from 1; " + limit);
+    return fail(fmt::format("{} threads", typed(request.threads)), "--threads", "give a whole number from 1; " + limit);
   }
   if (request.threads > most)
     return fail(fmt::format("{} threads in one block", n(request.threads)), "--threads", limit);
   const double registers = request.registers_per_thread.value_or(default_registers);
   const double most_here = device.vendor == "AMD" ? most_registers_amd : most_registers;
   if (!whole(registers, 1) || registers > most_here) {
-    return fail(fmt::format("{} registers a thread", units::print_number(registers)), "--registers",
+    return fail(fmt::format("{} registers a thread", typed(registers)), "--registers",
                 fmt::format("give a whole number from 1 to {}; the compiler spills beyond that", plain(most_here)));
   }
   const double shared = request.shared.value();
   if (!whole(shared, 0))
-    return fail(fmt::format("{} bytes", units::print_number(shared)), "--shared-bytes", "give a whole number from 0");
+    return fail(fmt::format("{} bytes", typed(shared)), "--shared-bytes", "give a whole number from 0");
   if (sm.shared_per_block && shared > sm.shared_per_block->value.value()) {
     return fail(
         fmt::format("{} bytes of shared memory", n(shared)), "--shared-bytes",
         fmt::format("{} allows at most {} bytes a block", device.name, plain(sm.shared_per_block->value.value())));
   }
   if (request.grid && (!whole(*request.grid, 1) || *request.grid > largest_grid)) {
-    return fail(fmt::format("{} blocks", units::print_number(*request.grid)), "--blocks",
-                "give a whole number from 1 to 1e15");
+    return fail(fmt::format("{} blocks", typed(*request.grid)), "--blocks", "give a whole number from 1 to 1e15");
   }
   return true;
 }
@@ -187,10 +190,12 @@ Result<BlockResult> place_block(const BlockRequest& request, const hardware::Dev
                                    plain(r.warp_size), plain(r.warps), lanes_name(device), plain(r.last_warp_lanes)));
   collect_limits(request, device, r);
   if (r.blocks_per_sm < 1) {
+    const BlockLimit& least = r.limits.front();
+    const bool shared = least.resource == "shared_memory";
     return fail(
-        fmt::format("not one block fits: {} wants {} {} of {}", r.limits.front().resource,
-                    plain(r.limits.front().used_a_block), r.limits.front().unit, plain(r.limits.front().available)),
-        device.name, "use fewer threads or registers a thread");
+        fmt::format("not one block fits: it needs {} {}, and a multiprocessor has {}", plain(least.used_a_block),
+                    shared ? "bytes of shared memory" : least.unit, plain(least.available)),
+        device.name, shared ? "use less shared memory a block" : "use fewer threads a block or registers a thread");
   }
   r.warps_per_sm = r.blocks_per_sm * r.warps;
   r.occupancy = r.warps_per_sm / r.max_warps_per_sm;

@@ -3,6 +3,7 @@
 #include "corridor/app/diagnose.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "corridor/app/levers.h"
 #include "corridor/app/paste_case.h"
 #include "corridor/hardware/catalogue.h"
+#include "corridor/model/readers.h"
 #include "corridor/profile/paste/pasted_run.h"
 
 namespace corridor::app {
@@ -18,47 +20,62 @@ namespace {
 // Servers run at most this many sequences at once unless told otherwise (vLLM's default max-num-seqs, read 2026-11-29).
 constexpr double usual_max_sequences = 256;
 
-Result<int> take_text(const DiagnoseRequest& request, PredictRequest& base, DiagnoseAnswer& answer) {
-  if (!request.text_given) return 0;
+Result<TakenPaste> take_text(const Assets& assets, const DiagnoseRequest& request, PredictRequest& base,
+                             DiagnoseAnswer& answer) {
+  if (!request.text_given) return TakenPaste{};
   const profile::PastedRun paste = profile::read_paste(request.text);
   answer.understood = paste.understood;
   answer.ignored = paste.ignored;
   if (paste.ignored_more > 0) answer.ignored.push_back(fmt::format("and {} more", paste.ignored_more));
-  answer.remarks = take_paste(paste, base, answer.seen);
+  Result<TakenPaste> taken = take_paste(assets, paste, base, answer.seen);
+  if (!taken) return taken;
+  answer.remarks = taken->remarks;
+  answer.ignored.insert(answer.ignored.end(), taken->ignored.begin(), taken->ignored.end());
   if (paste.empty() && answer.seen.empty()) {
     return fail(
         fmt::format("nothing in the {} bytes of text was understood", request.text.size()), "pasted text",
         "paste a serve command, a benchmark result block or engine log lines, or give --observed-tpot and the like");
   }
-  return 0;
+  if (taken->asks_for_concurrency) {
+    return fail("a throughput of many requests, and nothing tells how many requests ran at once", "pasted text",
+                "add --concurrency N");
+  }
+  return taken;
 }
 
-Result<DiagnoseAnswer> from_rates(const Assets& assets, const PredictRequest& base, DiagnoseAnswer answer) {
-  if (!answer.seen.bytes_per_s || !answer.seen.flop_per_s) {
-    return fail("only one of the two rates is given", "corridor diagnose",
-                "give both --bytes-per-s and --flop-per-s, or a model");
-  }
+Result<hardware::Device> rated_device(const Assets& assets, const PredictRequest& base, DiagnoseAnswer& answer) {
   if (base.device.empty()) return fail("no device given", "--device", "rates mean nothing without the device's peaks");
   Result<hardware::ResolvedDevice> device = hardware::find_device(assets, base.device);
   if (!device) return tl::unexpected(device.error());
   if (!device->note.empty()) answer.remarks.push_back(device->note);
-  std::optional<hardware::ComputeType> type = hardware::executed_type(device->device, hardware::ComputeType::bf16);
-  if (!base.math.empty()) type = hardware::compute_type_from(base.math);
-  if (!type)
-    return fail("unknown arithmetic type", "--math " + base.math, "choose bf16, fp16, fp8, int8, tf32 or fp32");
-  Result<diagnose::RateDiagnosis> rates = diagnose::diagnose_rates(device->device, *type, *answer.seen.bytes_per_s,
-                                                                   *answer.seen.flop_per_s, answer.seen.meter);
+  return std::move(device->device);
+}
+
+/// From two rates and the device; `executed`: the type that a named model's products compute in.
+Result<DiagnoseAnswer> from_rates(hardware::Device device, const std::string& math,
+                                  std::optional<hardware::ComputeType> executed, DiagnoseAnswer answer) {
+  if (!answer.seen.bytes_per_s || !answer.seen.flop_per_s) {
+    return fail("only one of the two rates is given", "corridor diagnose",
+                "give both --bytes-per-s and --flop-per-s, or a model and an observed speed such as --observed-tpot");
+  }
+  std::optional<hardware::ComputeType> type =
+      executed ? executed : hardware::executed_type(device, hardware::ComputeType::bf16);
+  if (!math.empty()) type = hardware::compute_type_from(math);
+  if (!type) return fail("unknown arithmetic type", "--math " + math, "choose bf16, fp16, fp8, int8, tf32 or fp32");
+  Result<diagnose::RateDiagnosis> rates =
+      diagnose::diagnose_rates(device, *type, *answer.seen.bytes_per_s, *answer.seen.flop_per_s, answer.seen.meter);
   if (!rates) return tl::unexpected(rates.error());
   answer.rates = std::move(*rates);
-  answer.device = std::move(device->device);
+  answer.device = std::move(device);
   return answer;
 }
 
 /// Requests a second that the case can serve when as many sequences run as memory and the engine allow.
-std::optional<double> capacity(const PredictAnswer& a) {
+std::optional<double> capacity(const PredictAnswer& a, const std::optional<double>& max_sequences) {
   graph::Scenario full = a.scenario;
   full.load = graph::Load::concurrency;
-  full.sequences = usual_max_sequences * static_cast<double>(full.parallelism.dp);
+  const double replicas = static_cast<double>(full.parallelism.dp);
+  full.sequences = std::max(replicas, max_sequences.value_or(usual_max_sequences * replicas));
   const Result<roofline::Prediction> p = predict_case(a, full);
   if (!p) return std::nullopt;
   const double users = p->decode.sequences * static_cast<double>(full.parallelism.dp);
@@ -92,6 +109,41 @@ std::vector<diagnose::BoardVariant> variants(const Assets& assets, const Predict
   return found;
 }
 
+/// Changes that make a case fit which does not, each checked by counting its memory again.
+std::vector<std::string> what_fits(const PredictAnswer& a) {
+  std::vector<std::string> found;
+  const auto fits = [&](const model::ModelSpec& model, const graph::Scenario& scenario) {
+    return roofline::fit_memory(model, a.device, scenario, a.engine).fits;
+  };
+  const double bits = a.model.stored(model::TensorRole::dense_mlp).format.bits_per_weight;
+  for (const char* name : {"fp8", "int4"}) {
+    const auto format = model::find_weight_format(name);
+    if (!format || format->bits_per_weight >= bits) continue;
+    if (fits(model::with_weight_format(a.model, *format), a.scenario))
+      found.push_back(fmt::format("weights in {}: --weights {}", format->name, name));
+  }
+  if (a.scenario.kv.bits_per_weight > 8 && !a.model.plain_parameters) {
+    graph::Scenario narrow = a.scenario;
+    narrow.kv = *model::find_weight_format("fp8");
+    if (fits(a.model, narrow)) found.emplace_back("KV cache in fp8: --kv fp8");
+  }
+  graph::Scenario fewer = a.scenario;
+  while (fewer.sequences > static_cast<double>(fewer.parallelism.dp) && !fits(a.model, fewer))
+    fewer.sequences = std::max(static_cast<double>(fewer.parallelism.dp), std::floor(fewer.sequences / 2));
+  if (fewer.sequences < a.scenario.sequences && fits(a.model, fewer)) {
+    found.push_back(fmt::format("fewer sequences: --{} {:.0f}",
+                                a.scenario.load == graph::Load::batch ? "batch" : "concurrency", fewer.sequences));
+  }
+  const std::int64_t devices = a.prediction.memory.devices_needed;
+  if (devices > 0)
+    found.push_back(fmt::format("more devices: {} of {} hold it (--devices {})", devices, a.device.id, devices));
+  return found;
+}
+
+bool rates_alone(const diagnose::Observation& seen) {
+  return (seen.bytes_per_s || seen.flop_per_s) && !seen.has_speed() && !seen.request_rate && !seen.request_per_s;
+}
+
 }  // namespace
 
 Result<DiagnoseAnswer> diagnose(const Assets& assets, const DiagnoseRequest& request) {
@@ -99,9 +151,14 @@ Result<DiagnoseAnswer> diagnose(const Assets& assets, const DiagnoseRequest& req
   answer.seen = request.seen;
   PredictRequest base = request.base;
   answer.seen.lengths_given = base.output.has_value();
-  if (Result<int> ok = take_text(request, base, answer); !ok) return tl::unexpected(ok.error());
+  const Result<TakenPaste> taken = take_text(assets, request, base, answer);
+  if (!taken) return tl::unexpected(taken.error());
   if (base.model.empty() && base.params.empty()) {
-    if (answer.seen.bytes_per_s || answer.seen.flop_per_s) return from_rates(assets, base, std::move(answer));
+    if (answer.seen.bytes_per_s || answer.seen.flop_per_s) {
+      Result<hardware::Device> device = rated_device(assets, base, answer);
+      if (!device) return tl::unexpected(device.error());
+      return from_rates(std::move(*device), base.math, std::nullopt, std::move(answer));
+    }
     return fail("the model is not known", "corridor diagnose",
                 "name it first, e.g. corridor diagnose meta-llama/Llama-3.1-8B …");
   }
@@ -111,9 +168,9 @@ Result<DiagnoseAnswer> diagnose(const Assets& assets, const DiagnoseRequest& req
   }
   if (answer.seen.request_rate && !base.batch && !base.concurrency) {
     // Under an offered rate the engine decides how many run at once: as many as arrive, up to its usual most.
-    base.concurrency = usual_max_sequences;
+    base.concurrency = taken->max_sequences.value_or(usual_max_sequences * static_cast<double>(base.dp.value_or(1)));
     answer.remarks.push_back(fmt::format(
-        "a request rate is given and no concurrency: up to {:.0f} sequences at once are taken", usual_max_sequences));
+        "a request rate is given and no concurrency: up to {:.0f} sequences at once are taken", *base.concurrency));
   }
   CaseLoader loader(assets);
   Result<PredictAnswer> predicted = loader.prepare(base);
@@ -121,18 +178,29 @@ Result<DiagnoseAnswer> diagnose(const Assets& assets, const DiagnoseRequest& req
   Result<roofline::Prediction> prediction = predict_case(*predicted, predicted->scenario);
   if (!prediction) return tl::unexpected(prediction.error());
   predicted->prediction = std::move(*prediction);
+  const hardware::ComputeType arithmetic = predicted->prediction.arithmetic.type;
   answer.predicted = std::move(*predicted);
   PredictAnswer& a = *answer.predicted;
   answer.device = a.device;
+  if (rates_alone(answer.seen)) {
+    answer.remarks.emplace_back("no speed is given, so of the model only the type of its arithmetic has an effect");
+    answer.predicted.reset();
+    hardware::Device device = answer.device;
+    return from_rates(std::move(device), base.math, arithmetic, std::move(answer));
+  }
 
   const roofline::PredictInput input{a.model,  a.device,    a.scenario,
                                      a.engine, a.constants, a.draft ? &*a.draft : nullptr};
   const bool rate_known = answer.seen.request_rate || answer.seen.request_per_s;
   Result<diagnose::Diagnosis> diagnosis = diagnose::diagnose(
-      {input, a.prediction, answer.seen, rate_known ? capacity(a) : std::nullopt, variants(assets, a, answer.seen)});
+      {input, a.prediction, answer.seen, rate_known ? capacity(a, taken->max_sequences) : std::nullopt,
+       variants(assets, a, answer.seen)});
   if (!diagnosis) return tl::unexpected(diagnosis.error());
   answer.diagnosis = std::move(*diagnosis);
-  answer.levers = rank_levers(assets, a);
+  if (answer.diagnosis->status == diagnose::Status::does_not_fit)
+    answer.fits_with = what_fits(a);
+  else
+    answer.levers = rank_levers(assets, a);
   return answer;
 }
 

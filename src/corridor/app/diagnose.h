@@ -25,7 +25,8 @@ struct DiagnoseAnswer {
   std::optional<diagnose::RateDiagnosis> rates;  ///< two rates and a device alone
   hardware::Device device;
   diagnose::Observation seen;
-  std::vector<lever::LeverResult> levers;  ///< ranked
+  std::vector<lever::LeverResult> levers;  ///< ranked; empty when the case does not fit
+  std::vector<std::string> fits_with;      ///< does_not_fit: changes after which it fits, with their flags
   std::vector<std::string> understood, ignored, remarks;
 };
 

@@ -49,7 +49,7 @@ struct Counted {
 
 Result<bool> check_size(double value, const std::string& what) {
   if (!std::isfinite(value) || value < 1 || value > largest_size || value != std::floor(value)) {
-    return fail(fmt::format("{} is {}", what, units::print_number(value)), {}, "give a whole number from 1 to 1e15");
+    return fail(fmt::format("{} is {}", what, value), {}, "give a whole number from 1 to 1e15");
   }
   return true;
 }
@@ -293,8 +293,8 @@ Result<OpResult> cost_op(const Op& op, std::string_view dtype, const hardware::D
 }
 
 Result<double> parse_size(std::string_view text, const std::string& flag) {
-  auto value = located(units::parse_count(text), flag);
-  if (!value) return value;
+  const auto value = units::parse_count(text);
+  if (!value) return fail(value.error().what, flag, "give a whole number from 1 to 1e15, for example 4096");
   if (auto ok = check_size(*value, "the size"); !ok) return fail(ok.error().what, flag, ok.error().fix);
   return value;
 }

@@ -3,12 +3,14 @@
 #include "corridor/app/paste_case.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "corridor/model/weight_format.h"
+#include "corridor/app/paste_case_effects.h"
+#include "corridor/app/paste_case_model.h"
+#include "corridor/model/readers.h"
 
 namespace corridor::app {
 namespace {
@@ -24,38 +26,25 @@ template <class T, class U>
 void fill(std::optional<T>& target, const std::optional<U>& from) {
   if (!target && from) target = static_cast<T>(*from);
 }
-void fill(std::string& target, const std::optional<std::string>& from) {
-  if (target.empty() && from) target = *from;
-}
-
-/// "awq_marlin" → awq, "modelopt_fp4" → nvfp4, "float16" → fp16; empty when the word says nothing of a format.
-std::string format_word(std::string word) {
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (word.empty() || word == "auto" || word == "none") return "";
-  for (const char* tail : {"_marlin", "-marlin"}) {
-    const std::size_t at = word.rfind(tail);
-    if (at != std::string::npos) word.resize(at);
-  }
-  if (word == "modelopt_fp4" || word == "nvfp4" || word == "fp4") return "nvfp4";
-  if (word == "modelopt" || word == "fbgemm_fp8" || word == "fp8_e4m3" || word == "fp8_e5m2") return "fp8";
-  if (word == "bitsandbytes") return "nf4";
-  return model::find_weight_format(word) ? word : "";
-}
+/// A speed that no clock of a benchmark can have measured is left out.
+constexpr const char* rounded_to_zero = "is printed as 0: too short to be told, so it is left out";
 
 class PasteTaker {
  public:
-  PasteTaker(const PastedRun& paste, PredictRequest& request, Observation& seen)
-      : paste_(paste), r_(request), seen_(seen) {}
+  PasteTaker(const Assets& assets, const PastedRun& paste, PredictRequest& request, Observation& seen)
+      : assets_(assets), paste_(paste), r_(request), seen_(seen), model_given_(!request.model.empty()) {}
 
-  std::vector<std::string> take() {
+  Result<TakenPaste> take() {
     if (paste_.command) take_command(*paste_.command);
     if (paste_.client) take_client(*paste_.client);
     if (!paste_.results.empty()) take_results();
-    if (!seen_.has_speed()) take_log();
+    take_log();
     take_gpus();
-    for (const std::string& note : paste_.notes) remarks_.push_back(note);
-    return std::move(remarks_);
+    if (Result<int> ok = settle_model(); !ok) return tl::unexpected(ok.error());
+    settle_concurrency();
+    if (paste_.command) name_without_effect(*paste_.command, out_.remarks);
+    for (const std::string& note : paste_.notes) remark(note);
+    return std::move(out_);
   }
 
  private:
@@ -66,35 +55,39 @@ class PasteTaker {
   }
   void take_command(const ServeCommand& c) {
     take_engine(c.engine);
-    if (r_.params.empty()) fill(r_.model, c.model);
+    if (c.model) take_model(*c.model, c.engine == profile::Engine::ollama);
     fill(r_.tp, c.tp);
     fill(r_.pp, c.pp);
     fill(r_.dp, c.dp);
     fill(r_.ep, c.ep);
     if (!r_.ep && c.expert_parallel.value_or(false)) r_.ep = r_.tp.value_or(1) * r_.dp.value_or(1);
     if (r_.ep && *r_.ep == 1) r_.ep.reset();
-    if (r_.weights.empty() && c.quantization) r_.weights = format_word(*c.quantization);
-    if (r_.weights.empty() && c.dtype) r_.weights = format_word(*c.dtype);
-    if (r_.kv.empty() && c.kv_cache_dtype) r_.kv = format_word(*c.kv_cache_dtype);
+    take_format("--quantization", c.quantization, r_.weights);
+    take_format("--dtype", c.dtype, r_.weights);
+    take_format("--kv-cache-dtype", c.kv_cache_dtype, r_.kv);
+    if (c.max_num_seqs && *c.max_num_seqs >= 1) {
+      // vLLM and SGLang bound each replica; the other engines have one.
+      out_.max_sequences = static_cast<double>(*c.max_num_seqs) * static_cast<double>(r_.dp.value_or(1));
+    }
     if (c.enforce_eager.value_or(false)) r_.no_graphs = true;
     if (c.flash_attention && !*c.flash_attention) r_.no_flash_attention = true;
 
     if (c.speculative.num_tokens) {
-      remarks_.push_back(
+      remark(
           "speculative decoding is on: its acceptance is not in the command, so it was left out; add "
           "--spec-tokens and --spec-acceptance");
     }
     if (c.cpu_offload_gb.value_or(0) > 0 || c.cpu_moe.value_or(false) || c.n_cpu_moe.value_or(0) > 0) {
-      remarks_.push_back(
+      remark(
           "a part of the weights is in host memory and is read over PCIe or by the CPU: the prediction takes all "
           "of them on the device");
     }
     if (c.disable_custom_all_reduce.value_or(false)) {
-      remarks_.push_back("custom all-reduce is off: small transfers take the slower library path");
+      remark("custom all-reduce is off: small transfers take the slower library path");
     }
   }
   void take_client(const ClientCommand& c) {
-    if (r_.params.empty()) fill(r_.model, c.model);
+    if (c.model) take_model(*c.model, false);
     fill(r_.input, c.input_len);
     if (!r_.output && c.output_len) {
       r_.output = c.output_len;
@@ -102,7 +95,7 @@ class PasteTaker {
     }
     if (c.batch_size && !r_.concurrency) fill(r_.batch, c.batch_size);
     if (!r_.batch) fill(r_.concurrency, c.max_concurrency);
-    fill(seen_.request_rate, c.request_rate);
+    take_rate(seen_.request_rate, c.request_rate, "request rate");
   }
 
   void take_results() {
@@ -113,33 +106,40 @@ class PasteTaker {
       }
     }
     if (paste_.results.size() > 1) {
-      remarks_.push_back(
-          fmt::format("{} result blocks were read; line {} is compared", paste_.results.size(), chosen->line));
+      remark(fmt::format("{} result blocks were read; line {} is compared", paste_.results.size(), chosen->line));
     }
     take_block(*chosen);
   }
   void take_block(const ResultBlock& b) {
     take_lengths(b);
+    const bool stated = r_.concurrency.has_value();
     if (!r_.batch) fill(r_.concurrency, b.max_concurrency);
+    if (!stated && r_.concurrency && b.completed && *b.completed >= 1 && *b.completed < *r_.concurrency) {
+      remark(fmt::format("{:.0f} requests in all: no more than these can run at once", *b.completed));
+      r_.concurrency = *b.completed;
+    }
     if (!r_.batch)
       fill(r_.concurrency, b.concurrency ? std::optional(std::max(1.0, std::round(*b.concurrency))) : std::nullopt);
-    fill(seen_.request_rate, b.request_rate);
-    fill(seen_.request_per_s, b.request_per_s);
-    fill(seen_.tpot_s, b.tpot_s.mean ? b.tpot_s.mean : b.tpot_s.median);
-    fill(seen_.ttft_s, b.ttft_s.mean ? b.ttft_s.mean : b.ttft_s.median);
-    fill(seen_.output_tok_s, b.output_tok_s);
-    fill(seen_.total_tok_s, b.total_tok_s);
-    fill(seen_.tok_s_per_user, b.per_user_tok_s ? b.per_user_tok_s : b.decode_tok_s);
-    if (!b.decode_tok_s) fill(seen_.prefill_tok_s, b.prefill_tok_s);
+    take_rate(seen_.request_rate, b.request_rate, "request rate");
+    take_rate(seen_.request_per_s, b.request_per_s, "request throughput");
+    take_time(seen_.tpot_s, b.tpot_s.mean ? b.tpot_s.mean : b.tpot_s.median, "TPOT");
+    take_time(seen_.ttft_s, b.ttft_s.mean ? b.ttft_s.mean : b.ttft_s.median, "TTFT");
+    take_rate(seen_.output_tok_s, b.output_tok_s, "output tok/s");
+    take_rate(seen_.total_tok_s, b.total_tok_s, "total tok/s");
+    take_rate(seen_.tok_s_per_user, b.per_user_tok_s ? b.per_user_tok_s : b.decode_tok_s, "tok/s per user");
+    if (!b.decode_tok_s) take_rate(seen_.prefill_tok_s, b.prefill_tok_s, "prompt tok/s");
+    in_flight_ = in_flight(b);
     fill(r_.tp, b.tp);
     fill(r_.pp, b.pp);
-    if (r_.weights.empty() && b.quantization) r_.weights = format_word(*b.quantization);
-    if (r_.kv.empty() && b.kv_cache_dtype) r_.kv = format_word(*b.kv_cache_dtype);
+    take_format("quantization", b.quantization, r_.weights);
+    take_format("KV cache dtype", b.kv_cache_dtype, r_.kv);
     if (r_.engine.empty()) take_kind(b.kind);
+    single_user_ = b.kind == ResultKind::llama_bench || b.kind == ResultKind::ollama_verbose;
     if (b.kind == ResultKind::llama_bench)
       take_llama_bench(b);
-    else if (r_.params.empty())
-      fill(r_.model, b.model);
+    else if (b.model)
+      take_model(*b.model, b.kind == ResultKind::ollama_verbose);
+    ollama_ = ollama_ || b.kind == ResultKind::ollama_verbose;
     if (r_.device.empty() && b.gpu) r_.device = *b.gpu;
   }
   void take_lengths(const ResultBlock& b) {
@@ -149,11 +149,16 @@ class PasteTaker {
       if (total && b.completed && *b.completed > 0) return *total / *b.completed;
       return std::nullopt;
     };
-    const std::optional<double> input = mean(b.mean_input_len, b.input_tokens);
-    const std::optional<double> output = mean(b.mean_output_len, b.output_tokens);
-    if (!r_.input && input && *input >= 1) r_.input = static_cast<std::int64_t>(std::llround(*input));
-    if (!r_.output && output && *output >= 1) {
-      r_.output = static_cast<std::int64_t>(std::llround(*output));
+    std::optional<double> input = mean(b.mean_input_len, b.input_tokens);
+    std::optional<double> output = mean(b.mean_output_len, b.output_tokens);
+    if (b.kind == ResultKind::ollama_verbose) {  // its counts are those of the one request
+      input = b.input_tokens;
+      output = b.output_tokens;
+    }
+    constexpr double longest = 1e8;  // beyond any context; a larger count is a broken line
+    if (!r_.input && input && *input >= 1 && *input <= longest) r_.input = std::llround(*input);
+    if (!r_.output && output && *output >= 1 && *output <= longest) {
+      r_.output = std::llround(*output);
       seen_.lengths_given = true;
     }
   }
@@ -183,59 +188,205 @@ class PasteTaker {
     // tg N starts from an empty cache (or from the depth) and averages over N tokens.
     if (!r_.context && b.gen_tokens && *b.gen_tokens > 0)
       r_.context = b.depth.value_or(0) + std::max<std::int64_t>(1, *b.gen_tokens / 2);
-    if (!r_.model.empty() || !r_.params.empty()) return;
-    if (b.parameters && b.model_bytes && *b.parameters > 0) {
-      r_.params = fmt::format("{:.0f}", *b.parameters);
-      if (r_.weights.empty()) r_.weights = nearest_format(*b.model_bytes * 8 / *b.parameters);
-      remarks_.push_back(fmt::format(
-          "the table names no model file: taken as a plain model of {:.3g} parameters in {}, so without KV cache",
-          *b.parameters, r_.weights));
+    if (b.model) {
+      if (const PastedModel named = pasted_model(*b.model); named.file_here || named.path_elsewhere)
+        take_model(*b.model, false);
+      else if (row_format_.empty())
+        row_format_ = printed_format(*b.model);
     }
-  }
-  static std::string nearest_format(double bits) {
-    std::string best = "bf16";
-    double distance = 1e9;
-    for (const model::WeightFormat& format : model::weight_formats()) {
-      if (std::fabs(format.bits_per_weight - bits) >= distance) continue;
-      distance = std::fabs(format.bits_per_weight - bits);
-      best = format.name;
+    if (!b.parameters || *b.parameters <= 0) return;
+    table_parameters_ = b.parameters;
+    if (row_format_.empty() && b.model_bytes) {
+      row_format_ = nearest_gguf_format(*b.model_bytes * 8 / *b.parameters);
+      remark(fmt::format("weights taken as {}: the nearest to size ÷ parameters = {:.2f} bits", row_format_,
+                         *b.model_bytes * 8 / *b.parameters));
     }
-    return best;
   }
 
   void take_log() {
-    for (const profile::LogFact& fact : paste_.log_facts) {
-      if (fact.kind == profile::LogKind::decode_timing && fact.generation_tok_s)
-        seen_.tok_s_per_user = fact.generation_tok_s;
-    }
     const profile::LogWindows& w = paste_.windows;
-    if (seen_.has_speed() || w.busy == 0 || w.generation_tok_s_max <= 0) return;
-    seen_.output_tok_s = w.generation_tok_s_max;
-    if (!r_.batch && !r_.concurrency && w.running_max >= 1) r_.concurrency = w.running_max;
     if (w.kv_usage_max > 0) seen_.kv_usage = w.kv_usage_max;
     if (w.waiting_max > 0) seen_.waiting = w.waiting_max;
-    remarks_.push_back(
-        "from the log: the best throughput window; a window averages over idle time, so it is no decode rate");
+    double preemptions = 0;
+    for (const profile::LogFact& fact : paste_.log_facts) {
+      if (fact.kind == profile::LogKind::preemption) preemptions = std::max(preemptions + 1, fact.count.value_or(0));
+      if (fact.kind != profile::LogKind::decode_timing || !fact.generation_tok_s || has_paste_speed_) continue;
+      single_user_ = true;
+      take_rate(seen_.tok_s_per_user, fact.generation_tok_s, "eval rate");
+    }
+    if (preemptions > 0) seen_.preemptions = preemptions;
+    if (!r_.batch && !r_.concurrency && w.running_max >= 1) r_.concurrency = w.running_max;
+    if (seen_.has_speed() || w.busy == 0 || w.generation_tok_s_max <= 0) return;
+    take_rate(seen_.output_tok_s, std::optional(w.generation_tok_s_max), "generation throughput");
+    seen_.from_log_windows = true;
+    remark("from the log: the best throughput window; a window averages over idle time, so it is no decode rate");
   }
   void take_gpus() {
     if (paste_.gpus.empty()) return;
     if (r_.device.empty()) r_.device = paste_.gpus.front().name;
     if (!r_.tp && !r_.devices && paste_.gpus.size() > 1) {
-      remarks_.push_back(fmt::format("{} GPUs are listed; no --tp is stated, so one is taken", paste_.gpus.size()));
+      remark(fmt::format("{} GPUs are listed; no --tp is stated, so one is taken", paste_.gpus.size()));
     }
     fill(seen_.meter, paste_.gpus.front().utilization);
   }
 
+  void remark(std::string text) { out_.remarks.push_back(std::move(text)); }
+
+  void take_time(std::optional<double>& target, const std::optional<double>& from, const char* what) {
+    take_observed(target, from, what, diagnose::least_seconds, diagnose::most_seconds);
+  }
+  void take_rate(std::optional<double>& target, const std::optional<double>& from, const char* what) {
+    take_observed(target, from, what, diagnose::least_rate, diagnose::most_rate);
+  }
+  void take_observed(std::optional<double>& target, const std::optional<double>& from, const char* what, double least,
+                     double most) {
+    if (target || !from) return;
+    if (*from >= least && *from <= most) {
+      target = from;
+      has_paste_speed_ = true;
+    } else {
+      remark(*from <= 0 ? fmt::format("{} {}", what, rounded_to_zero)
+                        : fmt::format("{} of {:.3g} is no value of a run, so it is left out", what, *from));
+    }
+  }
+
+  /// A word that names no format is shown as ignored, never dropped.
+  void take_format(const char* flag, const std::optional<std::string>& word, std::string& target) {
+    if (!word) return;
+    const std::optional<std::string> format = format_word(*word);
+    if (!format)
+      out_.ignored.push_back(fmt::format("{} {}", flag, word->substr(0, 60)));
+    else if (target.empty())
+      target = *format;
+  }
+
+  /// Keeps the first model that the text names, and the format in its name.
+  void take_model(const std::string& word, bool ollama) {
+    ollama_ = ollama_ || ollama;
+    PastedModel named = ollama ? ollama_model(word) : pasted_model(word);
+    if (pasted_ && (!pasted_->path_elsewhere || named.path_elsewhere)) return;
+    if (pasted_ && named.weights.empty()) named.weights = pasted_->weights;
+    pasted_ = std::move(named);  // an id tells more than a path of another machine
+    pasted_word_ = word;
+  }
+
+  /// Mean number of requests in flight, from the block's own numbers (Little's law); empty when they do not tell.
+  static std::optional<double> in_flight(const ResultBlock& b) {
+    const std::optional<double> whole = b.e2e_s.mean ? b.e2e_s.mean : b.e2e_s.median;
+    if (b.request_per_s && whole) return *b.request_per_s * *whole;
+    const std::optional<double> tpot = b.tpot_s.mean ? b.tpot_s.mean : b.tpot_s.median;
+    if (b.output_tok_s && tpot) return *b.output_tok_s * *tpot;
+    return std::nullopt;
+  }
+
+  Result<int> settle_model() {
+    const bool own_file = model_given_ && pasted_model(r_.model).file_here;
+    if (!model_given_ && r_.params.empty()) {
+      if (Result<int> ok = choose_model(); !ok) return ok;
+    }
+    const bool read_here = own_file || (!model_given_ && pasted_ && pasted_->file_here);
+    if (r_.weights.empty() && !read_here) choose_weights();
+    return 0;
+  }
+  Result<int> choose_model() {
+    const auto known = [&](const std::string& name) { return model::find_model(assets_, name).has_value(); };
+    if (pasted_ && (pasted_->file_here || known(pasted_->name))) {
+      r_.model = pasted_->name;
+      if (pasted_->path_elsewhere)
+        remark(fmt::format("{} is no file here: taken as the model {}", pasted_word_, pasted_->name));
+      else if (pasted_->name != pasted_word_)
+        remark(fmt::format("{} taken as {}", pasted_word_, pasted_->name));
+    } else if (table_parameters_) {
+      r_.params = fmt::format("{:.0f}", *table_parameters_);
+      remark(fmt::format("no known model is named: taken as a plain model of {:.3g} parameters, so without KV cache",
+                         *table_parameters_));
+    } else if (pasted_ && pasted_->path_elsewhere) {
+      return fail(fmt::format("\"{}\" is no file here, and \"{}\" is no known model", pasted_word_.substr(0, 120),
+                              pasted_->name.substr(0, 80)),
+                  "pasted text",
+                  "name the model on the command line: corridor diagnose MODEL … (corridor models lists)");
+    } else if (pasted_) {
+      r_.model = pasted_->name;  // the search for it names its neighbours
+    }
+    return 0;
+  }
+
+  /// llama.cpp runs packed weights: from the name, the table, or what ollama and llama.cpp fetch when nothing is said.
+  void choose_weights() {
+    if (pasted_ && !pasted_->weights.empty()) {
+      r_.weights = pasted_->weights;
+      return remark(fmt::format("weights taken as {} from the name {}", r_.weights, pasted_word_));
+    }
+    if (!row_format_.empty()) {
+      r_.weights = row_format_;
+      return;
+    }
+    const bool llama = r_.engine == "llama.cpp" && (paste_.command || !paste_.results.empty());
+    if (!llama && !ollama_) return assume_published_format();
+    constexpr double packed_bits = 12;  // a model that is published in fewer bits is run in them (gpt-oss)
+    if (const auto found = model::find_model(assets_, r_.model)) {
+      for (const model::TensorRole role : {model::TensorRole::dense_mlp, model::TensorRole::expert}) {
+        if (found->model.stored(role).format.bits_per_weight < packed_bits) return;
+      }
+    }
+    r_.weights = "q4_k_m";
+    remark(ollama_ ? "weights taken as q4_k_m: the default tags of ollama are Q4_K_M; name another with --weights"
+                   : "no name tells the weight format: taken as q4_k_m, the usual GGUF file; name another with "
+                     "--weights");
+  }
+
+  /// The files behind a path of another machine were not read: the format is that of the published model.
+  void assume_published_format() {
+    if (!pasted_ || !pasted_->path_elsewhere || r_.model.empty()) return;
+    const auto found = model::find_model(assets_, r_.model);
+    if (!found || std::any_of(found->model.layers.begin(), found->model.layers.end(), [](const auto& group) {
+          return group.feed_forward.experts > 0;  // experts and the rest may differ: one name cannot tell both
+        }))
+      return;
+    r_.weights = found->model.stored(model::TensorRole::dense_mlp).format.name;
+    remark(fmt::format("weights taken as {}: the files of {} are not here; name another format with --weights",
+                       r_.weights, pasted_word_));
+  }
+
+  /// How many run at once: what is stated, what the numbers tell, and no more than the server allows.
+  void settle_concurrency() {
+    const bool throughput = seen_.output_tok_s || seen_.total_tok_s;
+    if (!r_.batch && !r_.concurrency && in_flight_ && *in_flight_ >= 1 && !seen_.request_rate && !single_user_) {
+      r_.concurrency = std::max(1.0, std::round(*in_flight_));
+      remark(
+          fmt::format("no concurrency is stated: {:.0f} requests were in flight on average, from the result's own "
+                      "rates and times",
+                      *r_.concurrency));
+    }
+    out_.asks_for_concurrency = throughput && has_paste_speed_ && !r_.batch && !r_.concurrency && !seen_.request_rate &&
+                                !single_user_ && !seen_.from_log_windows;
+    for (std::optional<double>* sequences : {&r_.batch, &r_.concurrency}) {
+      if (!*sequences || !out_.max_sequences || **sequences <= *out_.max_sequences) continue;
+      remark(fmt::format("the server runs at most {:.0f} sequences at once: {:.0f} of the {:.0f} requests wait",
+                         *out_.max_sequences, **sequences - *out_.max_sequences, **sequences));
+      *sequences = *out_.max_sequences;
+    }
+  }
+
+  const Assets& assets_;
   const PastedRun& paste_;
   PredictRequest& r_;
   Observation& seen_;
-  std::vector<std::string> remarks_;
+  bool model_given_;
+  TakenPaste out_;
+  std::optional<PastedModel> pasted_;  ///< the model that the text names
+  std::string pasted_word_, row_format_;
+  std::optional<double> table_parameters_, in_flight_;
+  bool ollama_ = false;
+  bool single_user_ = false;
+  bool has_paste_speed_ = false;
 };
 
 }  // namespace
 
-std::vector<std::string> take_paste(const PastedRun& paste, PredictRequest& request, Observation& seen) {
-  return PasteTaker(paste, request, seen).take();
+Result<TakenPaste> take_paste(const Assets& assets, const PastedRun& paste, PredictRequest& request,
+                              Observation& seen) {
+  return PasteTaker(assets, paste, request, seen).take();
 }
 
 }  // namespace corridor::app

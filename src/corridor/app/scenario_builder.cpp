@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "corridor/base/nearest.h"
 #include "corridor/graph/placement.h"
 #include "corridor/model/readers.h"
 
@@ -21,6 +22,15 @@ constexpr std::int64_t default_output = 256;
 constexpr std::int64_t longest_length = 100'000'000;  // tokens; ten times the longest context any model states
 constexpr double most_sequences = 10'000'000;
 constexpr std::int64_t most_draft_tokens = 64;
+
+/// The five formats closest to a misspelt one.
+std::string nearest_formats(const std::string& word) {
+  std::vector<std::string> names;
+  for (const model::WeightFormat& each : model::weight_formats()) names.push_back(each.name);
+  std::string list;
+  for (const std::string& each : nearest_words(word, names, 5, true)) list += (list.empty() ? "" : ", ") + each;
+  return list;
+}
 
 Result<int> check_length(const char* flag, const std::optional<std::int64_t>& value, std::int64_t least) {
   if (!value || (*value >= least && *value <= longest_length)) return 0;
@@ -55,9 +65,8 @@ Result<int> format_weights(model::ModelSpec& model, const std::string& weights) 
   if (weights.empty()) return 0;
   const auto format = model::find_weight_format(weights);
   if (!format) {
-    std::string known;
-    for (const model::WeightFormat& each : model::weight_formats()) known += (known.empty() ? "" : ", ") + each.name;
-    return fail("unknown weight format", "--weights " + weights, "choose one of " + known);
+    return fail("unknown weight format", "--weights " + shown_word(weights, 40),
+                "nearest: " + nearest_formats(weights) + "; corridor predict --help names the usual ones");
   }
   model = model::with_weight_format(std::move(model), *format);
   return 0;
@@ -100,7 +109,7 @@ Result<int> ScenarioBuilder::choose_precision() {
   scenario.kv = model.kv_format.value_or(*model::find_weight_format("bf16"));
   if (!request_.kv.empty()) {
     const auto format = model::find_weight_format(request_.kv);
-    if (!format) return fail("unknown KV cache format", "--kv " + request_.kv, "try bf16, fp8 or int8");
+    if (!format) return fail("unknown KV cache format", "--kv " + shown_word(request_.kv, 40), "try bf16, fp8 or int8");
     scenario.kv = *format;
   } else if (!model.plain_parameters) {
     used_default("kv", scenario.kv.name,
@@ -109,7 +118,7 @@ Result<int> ScenarioBuilder::choose_precision() {
   if (!request_.math.empty()) {
     scenario.math = hardware::compute_type_from(request_.math);
     if (!scenario.math) {
-      return fail("unknown arithmetic type", "--math " + request_.math,
+      return fail("unknown arithmetic type", "--math " + shown_word(request_.math, 40),
                   "choose bf16, fp16, fp8, fp4, int8, tf32 or fp32");
     }
   }
@@ -182,7 +191,8 @@ Result<int> ScenarioBuilder::choose_load() {
   }
   if (!request_.batch && !request_.concurrency) used_default("batch", "1", "one user when nothing is said");
   if (scenario.sequences < static_cast<double>(scenario.parallelism.dp)) {
-    return fail(fmt::format("{:.0f} sequences cannot feed {} replicas", scenario.sequences, scenario.parallelism.dp),
+    return fail(fmt::format("{:.0f} sequence{} cannot feed {} replicas", scenario.sequences,
+                            scenario.sequences == 1 ? "" : "s", scenario.parallelism.dp),
                 "--dp", "batch and concurrency count all replicas: raise them or lower --dp");
   }
   return 0;
@@ -204,6 +214,12 @@ Result<int> ScenarioBuilder::choose_lengths() {
   }
   scenario.context = request_.context ? static_cast<double>(*request_.context)
                                       : static_cast<double>(scenario.input) + static_cast<double>(scenario.output) / 2;
+  if (request_.context && request_.input && *request_.context < *request_.input) {
+    note(
+        fmt::format("--context {} is less than --input {}: a cache holds the whole prompt, so decode is reckoned with "
+                    "less than it will see",
+                    *request_.context, *request_.input));
+  }
   if (!request_.input) {
     used_default("input", std::to_string(scenario.input),
                  request_.context ? "context less half of the output" : "when no length is given");
@@ -264,7 +280,7 @@ Result<int> ScenarioBuilder::choose_routing() {
       return 0;
     }
   }
-  return fail("unknown routing", "--routing " + request_.routing, "choose balanced, uniform or skewed");
+  return fail("unknown routing", "--routing " + shown_word(request_.routing, 40), "choose balanced, uniform or skewed");
 }
 
 void ScenarioBuilder::choose_engine() {
@@ -274,8 +290,9 @@ void ScenarioBuilder::choose_engine() {
     return;
   }
   const bool gguf = model_.source == "GGUF";
-  const bool native = device_.default_engine == "llama.cpp";
-  scenario.engine = gguf || native ? "llama.cpp" : "vllm";
+  const std::string usual = device_.default_engine.empty() ? "vllm" : device_.default_engine;
+  const bool native = usual != "vllm";
+  scenario.engine = gguf ? "llama.cpp" : usual;
   used_default("engine", scenario.engine,
                gguf     ? "GGUF files run in it"
                : native ? "usual on this device"

@@ -37,6 +37,7 @@ struct SweepPoint {
   roofline::Interval step;
   double sequences = 0;        ///< running at once on one replica
   double tokens_per_step = 1;  ///< new tokens of one sequence a step
+  double asked = 0;            ///< batch or concurrency of the case, all replicas
   double users = 0;            ///< running at once, all replicas
   units::Seconds ttft_limit;
   roofline::Interval ttft;

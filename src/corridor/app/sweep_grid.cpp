@@ -71,6 +71,7 @@ void fill_from(const roofline::Prediction& p, const graph::Scenario& scenario, S
   point.step = d.expected;
   point.sequences = d.sequences;
   point.tokens_per_step = d.tokens_per_sequence;
+  point.asked = scenario.sequences;
   point.users = d.sequences * static_cast<double>(scenario.parallelism.dp);
   point.ttft_limit = p.prefill.limit;
   point.ttft = p.prefill.expected;

@@ -16,7 +16,7 @@ Result<Assets> Assets::open(std::optional<std::string> folder) {
   }
   if (folder) {
     if (!is_folder(*folder)) {
-      return fail("no such folder", "--data " + *folder,
+      return fail(exists(*folder) ? "not a folder" : "no such folder", "--data " + *folder,
                   "give a folder that holds devices/, models/, engines/ or kernels/");
     }
     for (const char* sub : {"devices", "models", "engines", "kernels"}) {

@@ -21,15 +21,23 @@ Error system_error(const std::string& path) {
   return {std::strerror(errno), path, "check the path and its permissions"};
 }
 
+/// True when a file may be written there: nothing exists yet, a regular file does, or it is this program's own output.
+bool may_be_written(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) return true;
+  return path == "/dev/stdout" || path == "/dev/stderr" || path == "/dev/null" || path.starts_with("/dev/fd/");
+}
+
 }  // namespace
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without O_NONBLOCK the call would wait for somebody to write into a named pipe.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return tl::unexpected(system_error(path));
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
-    return fail("not a regular file", path, "give a file");
+    return fail("not a regular file", path, "give a file, not a folder, pipe or device");
   }
   MappedFile file;
   file.size_ = static_cast<std::size_t>(status.st_size);
@@ -69,6 +77,11 @@ bool is_file(const std::string& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
 std::vector<std::string> folder_entries(const std::string& path) {
   std::vector<std::string> names;
   std::error_code ignored;
@@ -91,6 +104,9 @@ Result<std::string> read_text_file(const std::string& path, std::size_t max_byte
 }
 
 Result<std::size_t> write_text_file(const std::string& path, std::string_view text) {
+  if (!may_be_written(path)) {
+    return fail("not a regular file", path, "give the name of a new file or of one to replace");
+  }
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
   out.flush();

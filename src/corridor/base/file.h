@@ -15,6 +15,7 @@ namespace corridor {
 /// A read-only mapping of a regular file. Movable; unmapped on destruction. An empty file maps to an empty view.
 class MappedFile {
  public:
+  /// Fails at once, without waiting, on what is no regular file.
   [[nodiscard]] static Result<MappedFile> open(const std::string& path);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
@@ -32,11 +33,14 @@ class MappedFile {
 
 [[nodiscard]] bool is_folder(const std::string& path);
 [[nodiscard]] bool is_file(const std::string& path);
+/// Anything at all of that name: a file, a folder, a pipe, a device.
+[[nodiscard]] bool exists(const std::string& path);
 /// Names (not paths) of the entries of a folder, sorted; empty when it cannot be read.
 [[nodiscard]] std::vector<std::string> folder_entries(const std::string& path);
 /// Whole text of a small file (a config, a device file); fails above `max_bytes`.
 [[nodiscard]] Result<std::string> read_text_file(const std::string& path, std::size_t max_bytes = 64U << 20U);
-/// Writes `text` to `path`, replacing what is there.
+/// Writes `text` to `path`, replacing a regular file; a pipe, folder or device other than /dev/stdout, /dev/stderr and
+/// /dev/null is refused without waiting.
 [[nodiscard]] Result<std::size_t> write_text_file(const std::string& path, std::string_view text);
 
 }  // namespace corridor

@@ -22,7 +22,7 @@ struct BlockFlags {
 
 Result<double> read_count(const std::string& text, const std::string& flag) {
   auto value = units::parse_count(text);
-  if (!value) value.error().where = flag;
+  if (!value) return fail(value.error().what, flag, "give a whole number, for example 256");
   return value;
 }
 

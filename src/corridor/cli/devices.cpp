@@ -15,13 +15,23 @@ struct DeviceFlags {
   bool trend = false;
 };
 
+/// A list has no formulas; one entry has.
+Result<int> show_list(report::Document document, const Session& session) {
+  if (session.explain()) {
+    document.blocks.push_back(
+        report::Paragraph{"notes", "--explain has no effect on a list; name one: corridor devices h100-sxm --explain",
+                          report::Paragraph::Style::detail});
+  }
+  return session.show(document);
+}
+
 Result<int> run_devices(const DeviceFlags& flags, Session& session) {
   const auto assets = session.assets();
   if (!assets) return tl::unexpected(assets.error());
   if (flags.trend) {
     const auto trend = app::device_trend(**assets);
     if (!trend) return tl::unexpected(trend.error());
-    return session.show(views::device_trend_document(*trend));
+    return show_list(views::device_trend_document(*trend), session);
   }
   if (!flags.name.empty()) {
     const auto detail = app::describe_device(**assets, flags.name);
@@ -30,7 +40,7 @@ Result<int> run_devices(const DeviceFlags& flags, Session& session) {
   }
   const auto list = app::list_devices(**assets, flags.vendor);
   if (!list) return tl::unexpected(list.error());
-  return session.show(views::device_list_document(*list));
+  return show_list(views::device_list_document(*list), session);
 }
 
 }  // namespace

@@ -22,39 +22,52 @@ struct DiagnoseFlags {
   app::PredictRequest base;
   std::vector<std::string> texts;
   std::string tpot, ttft, bare, bytes_per_s, flop_per_s, meter;
-  std::optional<double> per_user, output, total, prefill, rate;
+  std::string per_user, output, total, prefill, rate;
 };
 
 void add_observation_flags(CLI::App& command, DiagnoseFlags& f) {
   command.add_option("--observed-tpot", f.tpot, "time per output token, with its unit: 42ms")->type_name("TIME");
   command.add_option("--observed-ttft", f.ttft, "time to first token, with its unit: 1.3s")->type_name("TIME");
-  command.add_option("--observed-tok-s-per-user", f.per_user, "tokens a second of one user");
-  command.add_option("--observed-output-tok-s", f.output, "generated tokens a second of all users");
-  command.add_option("--observed-total-tok-s", f.total, "generated and prompt tokens a second");
-  command.add_option("--observed-prefill-tok-s", f.prefill, "prompt tokens a second");
+  command.add_option("--observed-tok-s-per-user", f.per_user, "tokens a second of one user")->type_name("FLOAT");
+  command.add_option("--observed-output-tok-s", f.output, "generated tokens a second of all users")->type_name("FLOAT");
+  command.add_option("--observed-total-tok-s", f.total, "generated and prompt tokens a second")->type_name("FLOAT");
+  command.add_option("--observed-prefill-tok-s", f.prefill, "prompt tokens a second")->type_name("FLOAT");
   command.add_option("--observed-tok-s", f.bare, "(ask which one it is)")->group("");
-  command.add_option("--request-rate", f.rate, "requests a second that were offered");
+  command.add_option("--request-rate", f.rate, "requests a second that were offered")->type_name("FLOAT");
   command.add_option("--bytes-per-s", f.bytes_per_s, "read from main memory by one device: 2.1 TB/s")
       ->type_name("RATE");
   command.add_option("--flop-per-s", f.flop_per_s, "arithmetic of one device: 90 TFLOP/s")->type_name("RATE");
   command.add_option("--meter", f.meter, "GPU utilisation as nvidia-smi prints it: 100%")->type_name("PERCENT");
 }
 
-Result<int> take_positive(const char* flag, const std::optional<double>& given, std::optional<double>& target) {
-  if (!given) return 0;
-  if (!(*given > 0 && *given < 1e18))
-    return fail(std::to_string(*given) + " is no rate", flag, "give a number above zero");
-  target = *given;
-  return 0;
+/// A range of values that can have been measured, in the words of an error.
+struct Range {
+  double least, most;
+  const char* words;
+};
+constexpr Range times{diagnose::least_seconds, diagnose::most_seconds, "1 ns to 1e9 s"};
+constexpr Range rates{diagnose::least_rate, diagnose::most_rate, "0.001 to 1e12 a second"};
+constexpr Range device_rates{diagnose::least_device_rate, diagnose::most_device_rate, "1 to 1e18 a second"};
+
+double plain(double x) {
+  return x;
+}
+template <class Quantity>
+double plain(Quantity x) {
+  return x.value();
 }
 
 template <class Parse>
-Result<int> take_quantity(const char* flag, const std::string& given, Parse parse, std::optional<double>& target) {
+Result<int> take(const char* flag, const std::string& given, Parse parse, const Range& range,
+                 std::optional<double>& target) {
   if (given.empty()) return 0;
+  const std::string where = std::string(flag) + " " + given;
   const auto value = parse(given);
-  if (!value) return fail(value.error().what, std::string(flag) + " " + given, value.error().fix);
-  if (value->value() <= 0) return fail("must be above zero", std::string(flag) + " " + given);
-  target = value->value();
+  if (!value) return fail(value.error().what, where, value.error().fix);
+  if (plain(*value) <= 0) return fail("must be above zero", where, std::string("give ") + range.words);
+  if (!(plain(*value) >= range.least && plain(*value) <= range.most))
+    return fail("is no measurement of a run", where, std::string("give ") + range.words);
+  target = plain(*value);
   return 0;
 }
 
@@ -76,15 +89,15 @@ Result<diagnose::Observation> observation(const DiagnoseFlags& f) {
   }
   diagnose::Observation seen;
   const Result<int> steps[] = {
-      take_quantity("--observed-tpot", f.tpot, units::parse_seconds, seen.tpot_s),
-      take_quantity("--observed-ttft", f.ttft, units::parse_seconds, seen.ttft_s),
-      take_quantity("--bytes-per-s", f.bytes_per_s, units::parse_bytes_per_second, seen.bytes_per_s),
-      take_quantity("--flop-per-s", f.flop_per_s, units::parse_flops_per_second, seen.flop_per_s),
-      take_positive("--observed-tok-s-per-user", f.per_user, seen.tok_s_per_user),
-      take_positive("--observed-output-tok-s", f.output, seen.output_tok_s),
-      take_positive("--observed-total-tok-s", f.total, seen.total_tok_s),
-      take_positive("--observed-prefill-tok-s", f.prefill, seen.prefill_tok_s),
-      take_positive("--request-rate", f.rate, seen.request_rate),
+      take("--observed-tpot", f.tpot, units::parse_seconds, times, seen.tpot_s),
+      take("--observed-ttft", f.ttft, units::parse_seconds, times, seen.ttft_s),
+      take("--bytes-per-s", f.bytes_per_s, units::parse_bytes_per_second, device_rates, seen.bytes_per_s),
+      take("--flop-per-s", f.flop_per_s, units::parse_flops_per_second, device_rates, seen.flop_per_s),
+      take("--observed-tok-s-per-user", f.per_user, units::parse_count, rates, seen.tok_s_per_user),
+      take("--observed-output-tok-s", f.output, units::parse_count, rates, seen.output_tok_s),
+      take("--observed-total-tok-s", f.total, units::parse_count, rates, seen.total_tok_s),
+      take("--observed-prefill-tok-s", f.prefill, units::parse_count, rates, seen.prefill_tok_s),
+      take("--request-rate", f.rate, units::parse_count, rates, seen.request_rate),
       take_meter(f.meter, seen.meter)};
   for (const Result<int>& step : steps) {
     if (!step) return tl::unexpected(step.error());
@@ -120,7 +133,8 @@ Result<int> run_diagnose(DiagnoseFlags& f, Session& session) {
     if (is_text_file(word)) {
       Result<std::string> text = read_text(word);
       if (!text) return tl::unexpected(text.error());
-      request.text += *text + "\n";
+      if (!request.text.empty() && request.text.back() != '\n') request.text += '\n';
+      request.text += *text;
       request.text_given = true;
     } else if (f.base.model.empty()) {
       f.base.model = word;
@@ -135,7 +149,7 @@ Result<int> run_diagnose(DiagnoseFlags& f, Session& session) {
   Result<app::DiagnoseAnswer> answer = app::diagnose(**assets, request);
   if (!answer) return tl::unexpected(answer.error());
   const bool refused = answer->diagnosis && answer->diagnosis->status == diagnose::Status::does_not_fit;
-  return session.show(views::diagnose_view(*answer), refused ? exit_no : exit_answered);
+  return session.show(views::diagnose_view(*answer, session.explain()), refused ? exit_no : exit_answered);
 }
 
 }  // namespace

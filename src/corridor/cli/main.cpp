@@ -4,7 +4,9 @@
 #include <cstring>
 #include <exception>
 #include <string>
+#include <vector>
 
+#include "corridor/cli/command_line.h"
 #include "corridor/cli/session.h"
 
 namespace corridor::cli {
@@ -25,12 +27,16 @@ std::string one_line(std::string text) {
 }
 
 int run(int argc, char** argv) {
+  const std::vector<std::string> words = words_of(argc, argv);
+  if (const std::string fault = word_fault(words); !fault.empty()) return report_error(one_line(fault));
   CLI::App app(
       "What speed is possible for a language model on a machine, how far a run is from it, and which wall it hits.",
       "corridor");
+  app.formatter(narrow_formatter());
   app.set_version_flag("--version", std::string("corridor ") + CORRIDOR_VERSION);
   app.require_subcommand(0, 1);
   Session session;
+  session.add_output_flags(app);
   add_predict(app, session);
   add_sweep(app, session);
   add_levers(app, session);
@@ -40,11 +46,11 @@ int run(int argc, char** argv) {
   add_devices(app, session);
   add_models(app, session);
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {  // --help, --version
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // the parser takes them last first
+  } catch (const CLI::Success& success) {                               // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return report_error(one_line(error.what()) + "; run corridor --help, or corridor COMMAND --help");
+    return report_error(one_line(parse_fault(app, words, error)));
   }
   const Result<int> code = session.run ? session.run() : run_welcome(app, session);
   return code ? *code : report_error(one_line(code.error().line()));

@@ -10,6 +10,16 @@
 namespace corridor::cli {
 namespace {
 
+/// A list has no formulas; one entry has.
+Result<int> show_list(report::Document document, const Session& session) {
+  if (session.explain()) {
+    document.blocks.push_back(report::Paragraph{
+        "notes", "--explain has no effect on a list; name one: corridor models llama-3.1-70b --explain",
+        report::Paragraph::Style::detail});
+  }
+  return session.show(document);
+}
+
 Result<int> run_models(const std::string& name, Session& session) {
   const auto assets = session.assets();
   if (!assets) return tl::unexpected(assets.error());
@@ -20,7 +30,7 @@ Result<int> run_models(const std::string& name, Session& session) {
   }
   const auto list = app::list_models(**assets);
   if (!list) return tl::unexpected(list.error());
-  return session.show(views::model_list_document(*list));
+  return show_list(views::model_list_document(*list), session);
 }
 
 }  // namespace

@@ -35,6 +35,8 @@ class Session {
 
   [[nodiscard]] bool explain() const { return explain_; }
   [[nodiscard]] bool json() const { return json_; }
+  /// `--html -`: the page is printed in place of the answer.
+  [[nodiscard]] bool page_to_output() const { return html_file_ == "-"; }
 
   /// Set by the callback of the chosen subcommand.
   std::function<Result<int>()> run;

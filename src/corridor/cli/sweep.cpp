@@ -50,8 +50,8 @@ Result<bool> write_csv(const std::string& path, const app::SweepAnswer& answer) 
 }
 
 Result<int> run_sweep(SweepFlags& flags, Session& session) {
-  if (flags.csv == "-" && session.json()) {
-    return fail("two answers want the standard output", "--csv -", "give --csv a file, or leave --json out");
+  if (flags.csv == "-" && (session.json() || session.page_to_output())) {
+    return fail("two answers want the standard output", "--csv -", "give --csv a file, or leave the other out");
   }
   Result<const Assets*> assets = session.assets();
   if (!assets) return tl::unexpected(assets.error());

@@ -53,8 +53,15 @@ Result<int> run_welcome(const CLI::App& app, Session& session) {
   const Result<const Assets*> assets = session.assets();
   if (!assets) return tl::unexpected(assets.error());
   const Result<app::WelcomeAnswer> answer = app::welcome(**assets);
-  const report::Document doc = answer ? views::welcome_view(*answer) : without_machine(answer.error());
+  report::Document doc = answer ? views::welcome_view(*answer) : without_machine(answer.error());
+  if (session.explain()) {
+    doc.blocks.push_back(report::Paragraph{
+        "notes",
+        "--explain has no effect here: corridor predict --params 8B --device local --explain has the formulas.",
+        report::Paragraph::Style::detail});
+  }
   if (const Result<int> shown = session.show(doc); !shown) return shown;
+  if (session.json() || session.page_to_output()) return exit_answered;  // the help is for people
   const std::string help = command_lines(app) + examples;
   std::fwrite(help.data(), 1, help.size(), stdout);
   return exit_answered;

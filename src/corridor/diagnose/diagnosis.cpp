@@ -30,6 +30,12 @@ constexpr double queue_factor = 3;
 // A throughput below this share of the expected one, at a batch of at least this many, points to an unfilled batch.
 constexpr double unfilled_share = 0.35;
 constexpr double batch_to_speak_of = 8;
+// Two ways to state the same speed may differ by prompts, ramps and tails, not by this factor.
+constexpr double contradiction_factor = 2;
+// With so much of the KV cache in use, requests wait for memory and not for each other's arithmetic.
+constexpr double kv_full_share = 0.9;
+// Modelled transfers below this share of the expected time are not what a slow run is made of by themselves.
+constexpr double small_communication = 0.1;
 
 /// Gathers evidence and decides.
 class Verdict {
@@ -43,13 +49,15 @@ class Verdict {
     if (!in_.prediction.memory.fits) return does_not_fit();
     if (const std::string contradiction = contradiction_text(); !contradiction.empty())
       return not_comparable(contradiction);
+    if (is_kv_full() && !is_below_floor()) return kv_full();
     if (is_load_limited()) return load_limited();
     if (arrives_faster_than_served()) return queueing();
     if (!d_.comparison) return rate_only();
     d_.unexplained = d_.comparison->observed - d_.comparison->expected.mid;
-    if (d_.comparison->observed < d_.comparison->limit * floor_tolerance) return below_floor();
+    if (is_below_floor()) return below_floor();
     if (is_queueing()) return queueing();
     if (d_.comparison->observed <= d_.comparison->expected.high) return healthy();
+    if (seen_.from_log_windows) return window_only();
     d_.hypotheses = explain_gap(in_, *d_.comparison);
     if (is_unfilled()) return not_batched();
     return slow();
@@ -87,7 +95,30 @@ class Verdict {
                            print_number(*seen_.output_tok_s), print_number(*seen_.request_per_s), each, asked);
       }
     }
-    return "";
+    return pace_contradiction();
+  }
+  static bool differ(double a, double b) { return a > b * contradiction_factor || b > a * contradiction_factor; }
+
+  /// One user's pace against another statement of it, and against the throughput of all users.
+  std::string pace_contradiction() const {
+    if (!seen_.tpot_s && !seen_.tok_s_per_user) return "";
+    const double pace = seen_.tok_s_per_user ? *seen_.tok_s_per_user : 1 / *seen_.tpot_s;
+    if (seen_.tpot_s && differ(1 / *seen_.tpot_s, pace)) {
+      return fmt::format("a time per output token of {} is {} tok/s per user, not {}", print(Seconds{*seen_.tpot_s}),
+                         print_number(1 / *seen_.tpot_s), print_number(pace));
+    }
+    // Under an offered rate the number of users is the engine's, and a log window averages over idle time.
+    if (!seen_.output_tok_s || seen_.request_rate || seen_.from_log_windows) return "";
+    const double out = static_cast<double>(scenario_.output);
+    const double token_s = seen_.ttft_s ? (1 / pace) * (out - 1) / out + *seen_.ttft_s / out : 1 / pace;
+    const double users = scenario_.sequences;
+    const double admitted = in_.prediction.decode.sequences * static_cast<double>(scenario_.parallelism.dp);
+    const bool too_many = *seen_.output_tok_s > contradiction_factor * users / token_s;
+    const bool too_few = *seen_.output_tok_s * contradiction_factor < admitted / token_s;
+    if (!too_many && !too_few) return "";
+    return fmt::format("{:.0f} {} at {} each make {} output tok/s, not the {} given", users,
+                       users > 1 ? "users" : "user", print(Seconds{token_s}) + " a token",
+                       print_number(users / token_s), print_number(*seen_.output_tok_s));
   }
 
   /// A board of a similar name whose expected time is the observed one, as a sentence; empty when there is none.
@@ -99,6 +130,13 @@ class Verdict {
       if (distance(variant) < close && (best == nullptr || distance(variant) < distance(*best))) best = &variant;
     }
     return best == nullptr ? "" : " It is what a " + best->id + " reaches: is it that board?";
+  }
+
+  bool is_below_floor() const { return d_.comparison && c().observed < c().limit * floor_tolerance; }
+
+  bool is_kv_full() const {
+    const bool full = seen_.kv_usage.value_or(0) >= kv_full_share && seen_.waiting.value_or(0) > 0;
+    return full || seen_.preemptions.value_or(0) > 0;
   }
 
   bool is_load_limited() const {
@@ -144,6 +182,8 @@ class Verdict {
 
   Diagnosis does_not_fit() {
     d_.status = Status::does_not_fit;
+    d_.comparison.reset();  // a speed of what cannot run is compared with nothing
+    d_.rates = {std::nullopt, std::nullopt, std::nullopt, std::nullopt, seen_.meter};
     const auto& m = in_.prediction.memory;
     d_.sentence =
         fmt::format("Does not fit: each device needs {} and has {}; {}.", print(m.needed()), print(m.capacity),
@@ -155,7 +195,9 @@ class Verdict {
   Diagnosis not_comparable(const std::string& why) {
     d_.status = Status::not_comparable;
     d_.sentence = "Not comparable: " + why + ".";
-    d_.remedy = "make the lengths equal (ignore_eos) and compare output with output tokens before any speed";
+    d_.remedy =
+        "state the number of requests that ran at once and their lengths (ignore_eos), and compare output with "
+        "output tokens before any speed";
     if (d_.comparison) d_.unexplained = c().observed - c().expected.mid;
     d_.hypotheses = d_.comparison ? explain_gap(in_, c()) : std::vector<Hypothesis>{};
     return std::move(d_);
@@ -171,16 +213,53 @@ class Verdict {
     d_.remedy = "raise the request rate until throughput stops to follow it; only then compare formats or devices";
     return std::move(d_);
   }
+  /// No speed: a rate of requests against what can be served.
   Diagnosis rate_only() {
+    const std::optional<double> rate = seen_.request_rate ? seen_.request_rate : seen_.request_per_s;
     d_.status = Status::healthy;
-    d_.sentence = "No speed was given, only rates of the device.";
+    if (!rate || !in_.capacity_request_per_s) {
+      d_.sentence = "No speed was given, so none can be judged.";
+      d_.remedy = "add --observed-tpot, --observed-ttft or --observed-output-tok-s";
+      return std::move(d_);
+    }
+    const double share = *rate / *in_.capacity_request_per_s;
+    if (seen_.request_rate && share <= load_limit_share) return load_limited();
+    d_.sentence = fmt::format("{} requests a second are {}, {} of the about {} that can be served.",
+                              print_number(*rate), seen_.request_rate ? "offered" : "completed", percent(share),
+                              print_number(*in_.capacity_request_per_s));
+    d_.remedy = "add --observed-tpot or --observed-output-tok-s for a verdict on the speed";
+    return std::move(d_);
+  }
+  Diagnosis kv_full() {
+    d_.status = Status::queueing;
+    if (d_.comparison) d_.unexplained = c().observed - c().expected.mid;
+    const std::string waiting =
+        seen_.waiting.value_or(0) > 0 ? fmt::format("{:.0f} requests wait", *seen_.waiting) : "requests wait";
+    d_.sentence = "Queueing: the KV memory is full" +
+                  (seen_.kv_usage ? fmt::format(" ({} in use)", percent(*seen_.kv_usage)) : std::string()) + ": " +
+                  waiting + (seen_.preemptions ? " or are preempted and computed again" : "") +
+                  ". Capacity sets the throughput.";
+    d_.remedy =
+        "more room for the KV cache: an 8-bit cache (--kv-cache-dtype fp8), fewer bits a weight, shorter lengths, more "
+        "devices; or fewer sequences at once (max-num-seqs), so that none is preempted";
+    return std::move(d_);
+  }
+  /// The mean of a log window is a lower bound of the pace: it proves speed, not slowness.
+  Diagnosis window_only() {
+    d_.status = Status::not_comparable;
+    d_.unexplained = c().observed - c().expected.mid;
+    d_.sentence = fmt::format(
+        "Not comparable: the log's best window gives {} {} ({}), but a window counts idle time and prompts too, so it "
+        "does not show that the run is slow.",
+        c().what, print(c().observed), band());
+    d_.remedy = "measure the time per output token with a benchmark client at a stated concurrency";
     return std::move(d_);
   }
   Diagnosis below_floor() {
     d_.status = Status::below_floor;
     const double factor = c().limit / c().observed;
-    d_.sentence = fmt::format("Below the floor: {} is {:.2f} times faster than the limit of {} allows.",
-                              print(c().observed), factor, print(c().limit)) +
+    d_.sentence = fmt::format("Below the floor: {} is {} times faster than the limit of {} allows.",
+                              print(c().observed), print_number(factor), print(c().limit)) +
                   reconciling_board();
     d_.remedy = c().what == "time to first token" ? "check that the clock stops after the device has finished "
                                                     "(synchronise), the prompt length, and prefix cache hits"
@@ -205,11 +284,23 @@ class Verdict {
   }
   Diagnosis healthy() {
     d_.status = Status::healthy;
-    d_.sentence = fmt::format("Healthy: {} {} ({}); {} of what physics allows. The wall is {}.", c().what,
-                              print(c().observed), band(), percent(c().fraction_of_limit()), roofline::name(d_.wall));
-    if (c().observed < c().expected.low) d_.sentence += reconciling_board();
+    const bool faster = c().observed < c().expected.low;
+    d_.sentence = fmt::format("{}: {} {} ({}); {} of what physics allows. The wall is {}.",
+                              faster ? "Faster than expected" : "Healthy", c().what, print(c().observed), band(),
+                              percent(c().fraction_of_limit()), roofline::name(d_.wall));
     d_.remedy = "nothing is wrong: only a lever below makes it faster";
+    if (faster) {
+      d_.sentence += reconciling_board();
+      d_.remedy = "before you trust it, check what would explain it: " + what_makes_faster();
+    }
     return std::move(d_);
+  }
+  std::string what_makes_faster() const {
+    std::string list;
+    if (in_.prediction.decode.sequences > 1) list += "fewer sequences running at once than stated, ";
+    if (!in_.prediction.graphs) list += "graph capture on, ";
+    if (c().what != "time per output token") list += "prefix cache hits, ";
+    return list + "shorter lengths than stated, fewer bits a weight, another board";
   }
   Diagnosis not_batched() {
     d_.status = Status::not_batched;
@@ -224,16 +315,16 @@ class Verdict {
   Diagnosis slow() {
     d_.status = Status::slow;
     d_.wall = wall_of_slow();
-    d_.sentence =
-        fmt::format("Slow: {} {} ({}); {} of what physics allows, {:.1f} times the expected time.", c().what,
-                    print(c().observed), band(), percent(c().fraction_of_limit()), 1 / c().fraction_of_expected());
+    d_.sentence = fmt::format("Slow: {} {} ({}); {} of what physics allows, {} times the expected time.", c().what,
+                              print(c().observed), band(), percent(c().fraction_of_limit()),
+                              print_number(1 / c().fraction_of_expected()));
     if (!d_.hypotheses.empty()) d_.remedy = d_.hypotheses.front().how_to_tell;
     return std::move(d_);
   }
 
   /// Shares of the observed time of a slow run. Certain is only what physics asks of the memory, and the arithmetic and
   /// transfers that are expected; the rest is neither bytes nor FLOPs: overhead, or transfers where a dense model is
-  /// cut over devices (a cost that one device does not have).
+  /// cut over devices (a cost that one device does not have), when they are large or the best explanation.
   Wall wall_of_slow() const {
     const roofline::Budget& b = c().budget;
     roofline::Budget certain;
@@ -244,7 +335,9 @@ class Verdict {
     const Seconds rest = std::max(Seconds{0}, c().observed - certain.total());
     const bool routed = std::any_of(in_.input.model.layers.begin(), in_.input.model.layers.end(),
                                     [](const model::LayerGroup& group) { return group.feed_forward.experts > 0; });
-    (scenario_.parallelism.tp > 1 && !routed ? certain.communication : certain.host) += rest;
+    const bool best_is_link = !d_.hypotheses.empty() && d_.hypotheses.front().wall == Wall::interconnect;
+    const bool links_matter = best_is_link || b.communication > b.total() * small_communication;
+    (scenario_.parallelism.tp > 1 && !routed && links_matter ? certain.communication : certain.host) += rest;
     return roofline::shares_of(certain).wall();
   }
 
@@ -283,6 +376,11 @@ Result<Diagnosis> diagnose(const DiagnoseInput& input) {
     return fail("nothing was observed", "corridor diagnose",
                 "add a number with its meaning, e.g. --observed-tpot 42ms, or paste a result block");
   }
+  if (Result<int> ok = check_observation(input.seen); !ok) return tl::unexpected(ok.error());
+  if (Result<int> ok = check_rates(input.input.device, input.prediction.arithmetic.type, input.seen.bytes_per_s,
+                                   input.seen.flop_per_s);
+      !ok)
+    return tl::unexpected(ok.error());
   return Verdict(input).decide();
 }
 

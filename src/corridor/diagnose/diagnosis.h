@@ -37,7 +37,8 @@ struct Hypothesis {
   units::Seconds expected;  ///< time it would add
   std::string how_to_tell;
   roofline::Wall wall = roofline::Wall::overhead;  ///< which wall it stands for
-  double mismatch = 0;  ///< |ln(observed ÷ (expected.mid + its time))|: smaller explains better
+  double mismatch = 0;     ///< |ln(observed ÷ (expected.mid + its time))|: smaller explains better
+  bool oversized = false;  ///< far larger than the time to be explained: it cannot be all of the cause
 };
 
 /// Rates of one device. From the observation when given, else from the model's bytes and FLOPs and the observed time.
@@ -87,6 +88,10 @@ struct RateDiagnosis {
 };
 [[nodiscard]] Result<RateDiagnosis> diagnose_rates(const hardware::Device& device, hardware::ComputeType type,
                                                    double bytes_per_s, double flop_per_s, std::optional<double> meter);
+
+/// Fails when one device cannot have the rate: above what its data sheet states. `type`: of the arithmetic.
+[[nodiscard]] Result<int> check_rates(const hardware::Device& device, hardware::ComputeType type,
+                                      std::optional<double> bytes_per_s, std::optional<double> flop_per_s);
 
 /// What a utilisation meter tells and what it does not, with its reading.
 [[nodiscard]] std::string meter_sentence(double meter);

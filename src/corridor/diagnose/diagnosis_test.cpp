@@ -8,6 +8,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "corridor/roofline/test_case.h"
 
@@ -58,7 +59,8 @@ TEST(Verdict, BeyondTheBandIsSlowAndTheRestIsUnexplained) {
   EXPECT_NEAR((d.unexplained + p.decode.budget.total()).value(), *seen.tpot_s, 1e-9);
   ASSERT_FALSE(d.hypotheses.empty());
   for (std::size_t i = 1; i < d.hypotheses.size(); ++i)
-    EXPECT_LE(d.hypotheses[i - 1].mismatch, d.hypotheses[i].mismatch);
+    EXPECT_LE(std::pair(d.hypotheses[i - 1].oversized, d.hypotheses[i - 1].mismatch),
+              std::pair(d.hypotheses[i].oversized, d.hypotheses[i].mismatch));
 }
 
 TEST(Verdict, EagerLaunchesAreFoundFromTheirOwnSize) {
@@ -154,6 +156,8 @@ TEST(Verdict, WhatDoesNotFitIsRefusedFirst) {
   Observation seen;
   seen.tpot_s = 0.05;
   EXPECT_EQ(run(test, seen).status, Status::does_not_fit);
+  EXPECT_FALSE(run(test, seen).comparison.has_value());
+  EXPECT_FALSE(run(test, seen).rates.mbu.has_value());
 }
 
 TEST(Verdict, NothingObservedIsAnError) {
@@ -163,6 +167,60 @@ TEST(Verdict, NothingObservedIsAnError) {
   const Observation nothing;
   EXPECT_THAT(diagnose({input, prediction, nothing, std::nullopt, {}}).error().line(),
               HasSubstr("nothing was observed"));
+}
+
+TEST(Verdict, FasterThanTheBandIsSaidAndNotCalledRight) {
+  const TestCase test = llama();
+  const roofline::Prediction p = test.predict();
+  Observation seen;
+  seen.tpot_s = (p.decode.limit.value() + p.decode.expected.low.value()) / 2;
+  const Diagnosis d = run(test, seen);
+  EXPECT_EQ(d.status, Status::healthy);
+  EXPECT_THAT(d.sentence, HasSubstr("Faster than expected"));
+  EXPECT_THAT(d.remedy, testing::Not(HasSubstr("nothing is wrong")));
+}
+
+TEST(Verdict, AFullKvCacheQueues) {
+  const TestCase test = llama();
+  Observation seen;
+  seen.output_tok_s = 1 / test.predict().decode.expected.mid.value() / 10;
+  seen.from_log_windows = true;
+  EXPECT_EQ(run(test, seen).status, Status::not_comparable);
+  seen.kv_usage = 0.95;
+  seen.waiting = 7;
+  EXPECT_EQ(run(test, seen).status, Status::queueing);
+  EXPECT_THAT(run(test, seen).sentence, HasSubstr("7 requests wait"));
+}
+
+TEST(Verdict, PaceAndThroughputMustAgree) {
+  TestCase test = llama();
+  test.scenario.sequences = 8;
+  Observation seen;
+  seen.tpot_s = test.predict().decode.expected.mid.value();
+  seen.output_tok_s = 8 / *seen.tpot_s;
+  EXPECT_EQ(run(test, seen).status, Status::healthy);
+  seen.output_tok_s = 80 / *seen.tpot_s;
+  EXPECT_EQ(run(test, seen).status, Status::not_comparable);
+}
+
+TEST(Verdict, ARateAloneIsHeldAgainstTheCapacity) {
+  Observation seen;
+  seen.request_rate = 10;
+  EXPECT_EQ(run(llama(), seen, 30).status, Status::load_limited);
+  EXPECT_THAT(run(llama(), seen, 11).sentence, HasSubstr("91 %"));
+  EXPECT_EQ(run(llama(), seen, 5).status, Status::queueing);
+}
+
+TEST(Verdict, ImpossibleNumbersAreErrors) {
+  const TestCase test = llama();
+  const roofline::PredictInput input{test.model, test.device, test.scenario, test.engine, test.constants, nullptr};
+  const roofline::Prediction prediction = test.predict();
+  Observation seen;
+  seen.tpot_s = 1e-12;
+  EXPECT_FALSE(diagnose({input, prediction, seen, std::nullopt, {}}).has_value());
+  seen.tpot_s = 0.01;
+  seen.bytes_per_s = 2 * test.device.memory_bandwidth->value.value();
+  EXPECT_FALSE(diagnose({input, prediction, seen, std::nullopt, {}}).has_value());
 }
 
 RC_GTEST_PROP(VerdictProperties, EveryTimeGetsAVerdictAndTheGapAddsUp, ()) {

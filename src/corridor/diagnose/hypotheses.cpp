@@ -2,6 +2,7 @@
 // Each hypothesis is a changed case that is predicted again: its size is the difference, never a guess.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,11 +31,16 @@ class Suspects {
     constexpr double least_share = 0.03;
     if (extra < comparison_.expected.mid * least_share) return;
     const double explained = (comparison_.expected.mid + extra) / comparison_.observed;
-    found_.push_back({std::move(cause), extra, std::move(how_to_tell), wall, std::fabs(std::log(explained))});
+    // More than this times the gap: were it the cause, the run would be far slower than it is.
+    constexpr double largest_fit = 3;
+    const bool oversized = extra > (comparison_.observed - comparison_.expected.mid) * largest_fit;
+    found_.push_back(
+        {std::move(cause), extra, std::move(how_to_tell), wall, std::fabs(std::log(explained)), oversized});
   }
   std::vector<Hypothesis> ranked() {
-    std::stable_sort(found_.begin(), found_.end(),
-                     [](const Hypothesis& a, const Hypothesis& b) { return a.mismatch < b.mismatch; });
+    std::stable_sort(found_.begin(), found_.end(), [](const Hypothesis& a, const Hypothesis& b) {
+      return std::pair(a.oversized, a.mismatch) < std::pair(b.oversized, b.mismatch);
+    });
     return std::move(found_);
   }
 

@@ -4,7 +4,14 @@
 
 #include <optional>
 
+#include "corridor/base/result.h"
+
 namespace corridor::diagnose {
+
+// Times and rates outside these are no measurement of a run: a slip of a unit, or a broken clock.
+inline constexpr double least_seconds = 1e-9, most_seconds = 1e9;
+inline constexpr double least_rate = 1e-3, most_rate = 1e12;             ///< tokens or requests a second
+inline constexpr double least_device_rate = 1, most_device_rate = 1e18;  ///< bytes or FLOP a second
 
 struct Observation {
   std::optional<double> tpot_s;          ///< (E2E − TTFT) ÷ (output tokens − 1)
@@ -20,6 +27,8 @@ struct Observation {
   std::optional<double> meter;           ///< GPU utilisation as nvidia-smi prints it, 0..1
   std::optional<double> kv_usage;        ///< 0..1, from an engine log
   std::optional<double> waiting;         ///< requests in the queue, from an engine log
+  std::optional<double> preemptions;     ///< requests thrown out of the full KV cache, from an engine log
+  bool from_log_windows = false;         ///< the throughput is an average of an engine log, idle time counted
   bool lengths_given = false;            ///< the scenario's lengths are the user's own, not defaults
 
   [[nodiscard]] bool has_speed() const {
@@ -29,5 +38,8 @@ struct Observation {
     return !has_speed() && !request_rate && !request_per_s && !bytes_per_s && !flop_per_s;
   }
 };
+
+/// Fails when a time or rate lies outside the bounds above; the device's own rates are checked against its peaks.
+[[nodiscard]] Result<int> check_observation(const Observation& seen);
 
 }  // namespace corridor::diagnose

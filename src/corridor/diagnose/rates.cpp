@@ -21,6 +21,25 @@ std::string meter_sentence(double meter) {
       meter * 100);
 }
 
+Result<int> check_rates(const hardware::Device& device, hardware::ComputeType type, std::optional<double> bytes_per_s,
+                        std::optional<double> flop_per_s) {
+  const auto& bandwidth = device.memory_bandwidth;
+  const auto& peak = device.peak(type);
+  const double mbu = bytes_per_s && bandwidth ? *bytes_per_s / bandwidth->value.value() : 0;
+  const double mfu = flop_per_s && peak ? *flop_per_s / peak->value.value() : 0;
+  if (mbu <= above_physics && mfu <= above_physics) return 0;
+  std::string given, shares, flags;
+  const auto add = [&](const std::string& rate, double share, const char* flag) {
+    given += (given.empty() ? "" : " and ") + rate;
+    shares += (shares.empty() ? "" : " and ") + fmt::format("{} %", units::print_number(share * 100));
+    flags += (flags.empty() ? "" : ", ") + std::string(flag);
+  };
+  if (bytes_per_s) add(units::print(units::BytesPerSecond{*bytes_per_s}), mbu, "--bytes-per-s");
+  if (flop_per_s) add(units::print(units::FlopsPerSecond{*flop_per_s}), mfu, "--flop-per-s");
+  return fail(given + (bytes_per_s && flop_per_s ? " are " : " is ") + shares + " of what " + device.id + " can do",
+              flags, "check the unit, the device and whether the rates are of one device");
+}
+
 Result<RateDiagnosis> diagnose_rates(const hardware::Device& device, hardware::ComputeType type, double bytes_per_s,
                                      double flop_per_s, std::optional<double> meter) {
   const auto& bandwidth = device.memory_bandwidth;
@@ -34,13 +53,7 @@ Result<RateDiagnosis> diagnose_rates(const hardware::Device& device, hardware::C
   d.rates = {bytes_per_s, flop_per_s, bytes_per_s / bandwidth->value.value(), flop_per_s / peak->value.value(), meter};
   d.intensity_flop_per_byte = bytes_per_s > 0 ? flop_per_s / bytes_per_s : 0;
   d.ridge_flop_per_byte = (peak->value / bandwidth->value).value();
-  if (*d.rates.mbu > above_physics || *d.rates.mfu > above_physics) {
-    return fail(
-        fmt::format("{} and {} are {:.0f} % and {:.0f} % of what {} can do",
-                    units::print(units::BytesPerSecond{bytes_per_s}), units::print(units::FlopsPerSecond{flop_per_s}),
-                    *d.rates.mbu * 100, *d.rates.mfu * 100, device.id),
-        "--bytes-per-s, --flop-per-s", "check the unit, the device and whether the rates are of one device");
-  }
+  if (Result<int> ok = check_rates(device, type, bytes_per_s, flop_per_s); !ok) return tl::unexpected(ok.error());
   const std::string shares = fmt::format("{:.0f} % of the bandwidth (MBU) and {:.0f} % of the {} peak (MFU)",
                                          *d.rates.mbu * 100, *d.rates.mfu * 100, hardware::name(type));
   const bool memory = *d.rates.mbu >= near_a_roof;

@@ -210,7 +210,11 @@ Result<ResolvedDevice> read_device_file(const std::string& path) {
 std::optional<Result<ResolvedDevice>> open_by_id(const Assets& assets, std::string_view id, std::string note) {
   const std::string path = fmt::format("devices/{}.toml", id);
   const Result<std::string_view> text = assets.read(path);
-  if (!text) return std::nullopt;
+  if (!text) {  // a file of that name that cannot be read is told, an absent one is not
+    const std::vector<std::string> there = assets.list("devices");
+    if (std::find(there.begin(), there.end(), path) == there.end()) return std::nullopt;
+    return Result<ResolvedDevice>(tl::unexpected(text.error()));
+  }
   Result<Device> device = parse_device(*text, shown(assets, path));
   if (!device) return Result<ResolvedDevice>(tl::unexpected(device.error()));
   if (device->id != id) return std::nullopt;
@@ -256,8 +260,10 @@ std::vector<std::string> device_ids(const Assets& assets) {
 }
 
 Result<ResolvedDevice> find_device(const Assets& assets, std::string_view name) {
-  if (squash(name).empty())
-    return fail("the device name is empty", {}, "give an id such as h100-sxm, or a device file");
+  if (squash(name).empty()) {
+    return fail(fmt::format("\"{}\" is no device name", name.substr(0, 40)), {},
+                "give an id such as h100-sxm, or a device file");
+  }
   if (name.ends_with(".toml") || (name.find('/') != std::string_view::npos && is_file(std::string(name)))) {
     return read_device_file(std::string(name));
   }
@@ -269,6 +275,10 @@ Result<ResolvedDevice> find_device(const Assets& assets, std::string_view name) 
   if (const auto match = match_with_memory(assets, index, name)) return finish(assets, index, name, *match, true);
   if (name.find('(') != std::string_view::npos) return match_brackets(assets, index, name);
   if (name.find('/') != std::string_view::npos) return read_device_file(std::string(name));
+  if (exists(std::string(name))) {
+    return fail("is a file or folder here, not a device name", std::string(name),
+                "give a device file that ends in .toml, or a name that corridor devices lists");
+  }
   return unknown_device(index, name);
 }
 

@@ -264,5 +264,19 @@ TEST(NameKey, MemorySizes) {
   EXPECT_FALSE(split_memory("100GbE"));
 }
 
+TEST(FindDevice, NamesOfCloudInstances) {
+  const Assets assets = Assets::open().value();
+  for (const auto& [instance, id] : {std::pair{"p5.48xlarge", "h100-sxm"},
+                                     {"p5en.48xlarge", "h200"},
+                                     {"a2-ultragpu-8g", "a100-sxm-80"},
+                                     {"g5.xlarge", "a10g"},
+                                     {"Standard_NC24ads_A100_v4", "a100-pcie-80"},
+                                     {"p6-b200.48xlarge", "b200"}}) {
+    const auto found = find_device(assets, instance);
+    ASSERT_TRUE(found.has_value()) << instance;
+    EXPECT_EQ(found->device.id, id) << instance;
+  }
+}
+
 }  // namespace
 }  // namespace corridor::hardware

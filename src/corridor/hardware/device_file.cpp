@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "corridor/base/nearest.h"
 #include "corridor/hardware/catalogue.h"
 #include "corridor/hardware/device_head.h"
 #include "corridor/hardware/fact_reader.h"
@@ -257,7 +258,12 @@ Done read_flags(const toml::table& root, const std::string& file, Device& device
     device.unified_memory = node->value<bool>().value_or(false);
   }
   device.default_engine = device.kind == DeviceKind::cpu ? "llama.cpp" : "vllm";
-  return read_optional_text(root, "default_engine", "default_engine", file, device.default_engine, false);
+  Done done = read_optional_text(root, "default_engine", "default_engine", file, device.default_engine, false);
+  if (!done) return done;
+  static constexpr std::array<std::string_view, 5> engines = {"vllm", "sglang", "tensorrt-llm", "llama.cpp", "ideal"};
+  if (std::find(engines.begin(), engines.end(), device.default_engine) != engines.end()) return done;
+  return fail(fmt::format("unknown default_engine \"{}\"", shown_word(device.default_engine, 40)),
+              at(file, *root.get("default_engine")), "write vllm, sglang, tensorrt-llm, llama.cpp or ideal");
 }
 
 Done read_head(const toml::table& root, const std::string& file, Device& device) {

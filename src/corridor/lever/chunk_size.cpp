@@ -61,7 +61,7 @@ LeverResult chunk_size(const Situation& s) {
   const roofline::Budget& b = now.budget;
   const double touched = (b.weights + b.kv + b.activations + b.launch + b.host + b.communication) / b.total();
   take_gain(s, std::move(change), *after, gain_without(touched * repeated), result);
-  result.change = fmt::format("{} {:.0f}", flag_of(s.input.engine.id), wanted);
+  result.engine_change = fmt::format("{} {:.0f}", flag_of(s.input.engine.id), wanted);
   result.cost = fmt::format("a step that carries a chunk takes {} instead of {}: the other users' tokens wait for it",
                             units::print(step_with_chunk(s, after->prefill)), units::print(step_with_chunk(s, now)));
   result.stops_at = fmt::format("{:.0f} tokens, all prompts in one step", tokens);

@@ -38,7 +38,7 @@ LeverResult flash_attention(const Situation& s) {
   const double prompt_part = prefill_share(s, graph::OpKind::attention_prefill);
   if (prompt_gain > decode_gain) result.metric = Metric::first_token;
   take_gain(s, std::move(change), *after, gain_without(prompt_gain > decode_gain ? prompt_part : decode_part), result);
-  result.change = "leave out --no-flash-attention";
+  result.engine_change = "leave out --no-flash-attention";
   result.cost = "none: the result is the same up to rounding";
   result.stops_at = "when the arithmetic of attention itself is the time";
   result.note =

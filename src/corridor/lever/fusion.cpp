@@ -31,7 +31,7 @@ LeverResult fusion(const Situation& s) {
   }
   const Result<roofline::Prediction> after = predict_change(s, change, result.metric);
   if (!after) return unavailable(result.id, result.name, result.metric, after.error().line());
-  result.change = s.input.engine.fused_norms ? "leave out --no-fusion" : "an engine with fused kernels";
+  result.engine_change = s.input.engine.fused_norms ? "leave out --no-fusion" : "an engine with fused kernels";
   take_gain(s, std::move(change), *after, gain_without(share), result);
   result.cost = "none for the answer; compilation at start-up";
   result.stops_at = "one kernel for each chain of element-wise operations";

@@ -88,7 +88,7 @@ Result<Prediction> predict_change(const Situation& s, const Change& change, Metr
   Prediction after;
   after.graphs = input.scenario.graphs && input.engine.graphs_default;
   if (!input.device.memory_bandwidth) return fail("no memory bandwidth is known", input.device.id);
-  after.memory = roofline::fit_memory(input.model, input.device, input.scenario, input.engine);
+  after.memory = roofline::fit_memory(input.model, input.device, input.scenario, input.engine, nullptr, input.draft);
   Result<DecodePrediction> decode = roofline::predict_decode(input, after.memory, after.graphs);
   if (!decode) return tl::unexpected(decode.error());
   after.decode = std::move(*decode);

@@ -26,8 +26,8 @@ LeverResult graphs(const Situation& s) {
   }
   const Result<roofline::Prediction> after = predict_change(s, change, result.metric);
   if (!after) return unavailable(result.id, result.name, result.metric, after.error().line());
-  result.change = s.input.engine.graphs_default ? "leave out --no-graphs (engines: no --enforce-eager)"
-                                                : "an engine that captures graphs";
+  result.engine_change = s.input.engine.graphs_default ? "leave out --no-graphs (engines: no --enforce-eager)"
+                                                       : "an engine that captures graphs";
   // Collectives are launched as well: their eager part goes too.
   const double touched = share + now.budget.communication / now.expected.mid;
   take_gain(s, std::move(change), *after, gain_without(touched), result);

@@ -42,8 +42,9 @@ struct Change {
 /// One lever at one case. When `applies` is false nothing can be changed here, the gain is 1 and `note` says why.
 struct LeverResult {
   std::string id;
-  std::string name;    ///< "8-bit weights"
-  std::string change;  ///< the flags that apply it: "--weights fp8"
+  std::string name;           ///< "8-bit weights"
+  std::string change;         ///< corridor's flags that apply it: "--weights fp8"; empty when no flag of corridor does
+  std::string engine_change;  ///< instead: the engine's own flag, "--max-num-batched-tokens 8192", or what to leave out
   bool applies = false;
   Gain gain;
   double max_gain = 1;  ///< bound by physics; gain never exceeds it
@@ -61,6 +62,11 @@ struct DeviceChoice {
   hardware::Device device;
   roofline::KernelConstants constants;
 };
+
+/// How to apply a lever, for people: corridor's flags, or else what to tell the engine.
+[[nodiscard]] inline const std::string& how_to(const LeverResult& r) {
+  return r.change.empty() ? r.engine_change : r.change;
+}
 
 /// A case and its prediction, and what a user knows beyond them.
 struct Situation {

@@ -37,7 +37,9 @@ TEST(Levers, EveryLeverAnswersOnceAndThoseThatDoNotApplyComeLast) {
   for (const LeverResult& r : all) {
     EXPECT_FALSE(r.note.empty()) << r.id;
     if (r.applies) {
-      EXPECT_FALSE(r.change.empty() || r.cost.empty() || r.stops_at.empty()) << r.id;
+      EXPECT_NE(r.change.empty(), r.engine_change.empty()) << r.id;
+      EXPECT_TRUE(r.change.empty() || r.change.starts_with("--")) << r.id;
+      EXPECT_FALSE(how_to(r).empty() || r.cost.empty() || r.stops_at.empty()) << r.id;
     } else {
       EXPECT_EQ(r.gain.mid, 1) << r.id;
     }
@@ -179,6 +181,23 @@ TEST(Speculation, PaysForOneUserAndNotAtAcceptanceZero) {
   EXPECT_LT(c.lever("speculation").gain.mid, 1);
   c.acceptance = 0.9;
   EXPECT_GT(c.lever("speculation").gain.mid, r.gain.mid);
+}
+
+TEST(Speculation, TrustsNGramsHalfAsMuchAsADraftAndRanksTheBetter) {
+  LeverCase c = LeverCase::of(llama70, "h200");
+  for (const double acceptance : {0.2, 0.5, 0.8, 1.0}) {
+    c.acceptance = acceptance;
+    const LeverResult r = c.lever("speculation");
+    ASSERT_TRUE(r.changed && r.changed->scenario);
+    const graph::Speculation& chosen = r.changed->scenario->speculation;
+    EXPECT_DOUBLE_EQ(chosen.acceptance, chosen.draft_model.empty() ? acceptance / 2 : acceptance);
+    EXPECT_LE(r.gain.mid, r.max_gain);
+    EXPECT_THAT(r.note, HasSubstr("half of it"));
+    // The other way of drafting, told in the note, gains no more than the ranked one.
+    const std::size_t give = r.note.find("give");
+    ASSERT_NE(give, std::string::npos);
+    EXPECT_LE(std::strtod(r.note.c_str() + r.note.find(' ', give), nullptr), r.gain.mid * 1.006);
+  }
 }
 
 TEST(Speculation, PaysLessAtABatchWithoutBandwidthToSpare) {

@@ -30,7 +30,8 @@ Best best_layout(const Situation& s) {
     const std::optional<graph::Parallelism> layout = present.tp % tp == 0 ? with_ranks(s, tp, dp) : std::nullopt;
     if (!layout) continue;
     if (scenario.sequences < static_cast<double>(dp)) {
-      best.refused = fmt::format("{:.0f} sequences cannot feed {} replicas", scenario.sequences, dp);
+      best.refused = fmt::format("{:.0f} sequence{} cannot feed {} replicas", scenario.sequences,
+                                 scenario.sequences == 1 ? "" : "s", dp);
       continue;
     }
     Change change;
@@ -72,7 +73,7 @@ LeverResult replicas(const Situation& s) {
   result.cost = fmt::format("each user: {} a token instead of {}; weights are held {} times", token(best.after.decode),
                             token(s.now.decode), best.layout->dp);
   result.stops_at = "where each replica's share of the sequences is too small to hide its weights";
-  result.note = fmt::format("transfers take {} of the step now; each replica then serves {:.0f} sequences",
+  result.note = fmt::format("transfers take {} of the step now; each replica then serves {:.0f} of the sequences",
                             percent(communication_share(s.now.decode)), best.after.decode.sequences);
   return result;
 }

@@ -19,6 +19,8 @@ using roofline::Prediction;
 
 // Nobody can know the acceptance before measuring: drafts of the same family are right for about this share of guesses.
 constexpr double assumed_acceptance = 0.7;
+// Guesses looked up in the text so far are right less often; half is a rule of thumb for chat, measure your own.
+constexpr double ngram_share = 0.5;
 constexpr double draft_share = 1.0 / 40;  // size of the draft ÷ size of the model, as 1.7B for 70B
 constexpr double smallest_draft = 1e6;
 constexpr std::int64_t most_guesses = 8;
@@ -94,7 +96,9 @@ LeverResult speculation(const Situation& s) {
   std::string size;
   Result<model::ModelSpec> draft = draft_of(s, size);
   const Result<double> plain = plain_rate(s);
-  Result<Best> free = best_of(s, acceptance, std::nullopt);
+  const bool keeps_free = running && s.input.draft == nullptr;  // the user's guesses cost nothing
+  const double free_acceptance = keeps_free ? acceptance : acceptance * ngram_share;
+  Result<Best> free = best_of(s, free_acceptance, std::nullopt);
   if (!draft || !plain || !free) {
     const Error& error = !draft ? draft.error() : !plain ? plain.error() : free.error();
     return unavailable(result.id, result.name, result.metric, error.line());
@@ -102,25 +106,26 @@ LeverResult speculation(const Situation& s) {
   Result<Best> drafted = best_of(s, acceptance, *draft);
   if (!drafted) return unavailable(result.id, result.name, result.metric, drafted.error().line());
 
-  const bool keeps_free = running && s.input.draft == nullptr;  // the user's guesses cost nothing
-  Best& best = keeps_free ? *free : *drafted;
-  const std::string kind = keeps_free ? "n-gram guesses" : size + " draft";
-  result.note = fmt::format("{} pays {} at this batch, n-gram guesses {}; {} {} at acceptance {:.2f}{}",
-                            size + " draft", break_even(*drafted, *plain), break_even(*free, *plain),
-                            keeps_free ? "the draft gives" : "n-gram guesses give",
-                            times((keeps_free ? drafted : free)->tokens_per_s / *plain), acceptance,
-                            s.acceptance || running ? "" : " (assumed)");
-  if (running && best.guesses == present.draft_tokens && acceptance == present.acceptance) {
+  const bool takes_free = keeps_free || free->tokens_per_s > drafted->tokens_per_s;
+  Best& best = takes_free ? *free : *drafted;
+  const double taken_acceptance = takes_free ? free_acceptance : acceptance;
+  result.note =
+      fmt::format("{} draft pays {} at this batch, n-gram guesses {}; {} {}; acceptance {:.2f}{}{}", size,
+                  break_even(*drafted, *plain), break_even(*free, *plain),
+                  takes_free ? "the draft would give" : "n-gram guesses would give",
+                  times((takes_free ? drafted : free)->tokens_per_s / *plain), acceptance,
+                  s.acceptance || running ? "" : " (assumed)", keeps_free ? "" : ", and half of it for n-gram guesses");
+  if (running && best.guesses == present.draft_tokens && taken_acceptance == present.acceptance) {
     result.note = fmt::format("{} guesses a round are already the best number; {}", best.guesses, result.note);
     return result;
   }
   const double bound = bound_with_overhead(s, best.change, best.after, result.metric);
-  result.change = fmt::format("--spec-tokens {} --spec-acceptance {:g} --spec-draft {}", best.guesses, acceptance,
-                              keeps_free                 ? "ngram"
+  result.change = fmt::format("--spec-tokens {} --spec-acceptance {:g} --spec-draft {}", best.guesses, taken_acceptance,
+                              takes_free                 ? "ngram"
                               : s.input.draft != nullptr ? s.input.draft->id
                                                          : size);
   take_gain(s, std::move(best.change), best.after, bound, result);
-  result.cost = keeps_free ? "none in memory; rejected guesses cost arithmetic"
+  result.cost = takes_free ? "none in memory; rejected guesses cost arithmetic"
                            : "memory and time of the draft; rejected guesses cost arithmetic";
   result.stops_at =
       fmt::format("{} guesses a round; and at batches where checking {} tokens a sequence is arithmetic-bound",

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "corridor/base/file.h"
+#include "corridor/base/nearest.h"
 #include "corridor/model/model_files.h"
 #include "corridor/model/readers.h"
 
@@ -154,7 +155,7 @@ tl::unexpected<Error> unknown(const std::vector<std::string>& paths, std::string
   std::sort(near.begin(), near.end());
   std::string list;
   for (std::size_t i = 0; i < near.size() && i < shown_suggestions; ++i) list += (i > 0 ? ", " : "") + near[i].second;
-  const std::string what = fmt::format("model \"{}\" is not known", name.substr(0, 100));
+  const std::string what = fmt::format("model \"{}\" is not known", shown_word(name, 100));
   return fail(what, "",
               fmt::format("nearest: {}; or give a folder, a file or --params (corridor models lists all)", list));
 }
@@ -197,16 +198,21 @@ std::vector<std::string> model_ids(const Assets& assets) {
 }
 
 Result<ResolvedModel> find_model(const Assets& assets, std::string_view name) {
-  if (name.empty() || name.size() > longest_name)
-    return fail("no model is named", "MODEL", "give an id, a folder or a file");
+  if (name.empty()) return fail("no model is named", "MODEL", "give an id, a folder or a file");
+  if (name.size() > longest_name) {
+    return fail(fmt::format("a name of {} bytes is no model", name.size()), "MODEL", "give an id, a folder or a file");
+  }
   const std::string path(name);
   const bool folder = is_folder(path);
+  if (!folder && !is_file(path) && exists(path)) {
+    return fail("not a regular file", path, "give a model's folder or file, not a pipe or device");
+  }
   if (folder || is_file(path)) {
     Result<ModelSpec> model = folder ? read_model_folder(path) : read_model_file(path);
     if (!model) return tl::unexpected<Error>(model.error());
     return ResolvedModel{std::move(*model), {}};
   }
-  if (looks_like_path(name)) return fail("no such file or folder", path, "check the path");
+  if (looks_like_path(name)) return fail("no such file or folder", shown_word(path, 200), "check the path");
   const std::vector<std::string> paths = assets.list("models");
   const std::vector<std::string> words = words_of(name);
   std::string record = find_record(assets, paths, lower(name), words);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "corridor/base/nearest.h"
 #include "corridor/model/hf_parts.h"
 #include "corridor/model/matrices.h"
 #include "corridor/model/readers.h"
@@ -327,7 +328,8 @@ std::vector<std::string> hybrid_layer_kinds(HfConfig& config) {
 
 Result<ModelSpec> read_hf_config_with(std::string_view json_text, std::string_view quant_text,
                                       const std::string& where) {
-  const Result<json> root = parse_json(json_text, where);
+  std::vector<std::string> repeated;
+  const Result<json> root = parse_json(json_text, where, &repeated);
   if (!root) return tl::unexpected<Error>(root.error());
   json side;
   if (!quant_text.empty()) {
@@ -336,7 +338,12 @@ Result<ModelSpec> read_hf_config_with(std::string_view json_text, std::string_vi
     side = std::move(*parsed);
   }
   ConfigReader reader(*root, where);
-  return reader.read(side.is_object() ? &side : nullptr);
+  Result<ModelSpec> model = reader.read(side.is_object() ? &side : nullptr);
+  if (model && !repeated.empty()) {
+    model->approximations.push_back(fmt::format("\"{}\" stands twice in one object of the file: the last one counts",
+                                                shown_word(repeated.front())));
+  }
+  return model;
 }
 
 Result<ModelSpec> read_hf_config(std::string_view json_text, const std::string& where) {

@@ -37,6 +37,18 @@ const SoftmaxAttention& softmax(const ModelSpec& model, std::size_t group = 0) {
   return std::get<SoftmaxAttention>(model.layers.at(group).mixer);
 }
 
+TEST(HfConfig, NotesRepeatedKeysAndUnknownTypes) {
+  std::string text = llama().dump();
+  text.pop_back();
+  const auto twice = read_hf_config(text + ", \"hidden_size\": 128}", "config.json");
+  ASSERT_TRUE(twice) << twice.error().line();
+  EXPECT_EQ(twice->hidden, 128);
+  EXPECT_THAT(twice->approximations.at(0), HasSubstr("\"hidden_size\" stands twice"));
+  json config = llama();
+  config["torch_dtype"] = "float17";
+  EXPECT_THAT(spec(config).approximations.at(0), HasSubstr("float17"));
+}
+
 TEST(HfConfig, ALlamaLikeModel) {
   const ModelSpec model = spec(llama());
   ASSERT_EQ(model.layers.size(), 1U);

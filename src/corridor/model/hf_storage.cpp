@@ -4,6 +4,7 @@
 // Lists of modules left alone (ignore, exclude_modules, modules_to_not_convert) are read by role: a role stays 16 bit
 // when an entry names it for all layers or entries name it for more than half of its layers. Patterns are not run as
 // regular expressions: the words in them are enough, and a file cannot make the reader hang.
+#include <algorithm>
 #include <array>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "corridor/base/nearest.h"
 #include "corridor/model/hf_parts.h"
 #include "corridor/model/tensor_names.h"
 
@@ -114,7 +116,12 @@ void StorageReader::read_dtype() {
   std::string stated = c_.text.text({"torch_dtype", "dtype"});
   if (stated.empty()) stated = c_.root.text({"torch_dtype", "dtype"});
   if (stated.rfind("torch.", 0) == 0) stated = stated.substr(6);
-  if (stated == "float16") base_ = "fp16";
+  if (stated == "float16" || stated == "half" || stated == "fp16") base_ = "fp16";
+  static constexpr std::array known = {"",     "float16", "bfloat16", "float32", "half",  "float",         "fp16",
+                                       "bf16", "fp32",    "float64",  "auto",    "uint8", "float8_e4m3fn", "int8"};
+  if (std::find(known.begin(), known.end(), stated) == known.end()) {
+    c_.note(fmt::format("torch_dtype \"{}\" is not known: weights counted as bf16", shown_word(stated, 40)));
+  }
   if (stated == "float32") c_.note("files hold fp32 weights: counted as 16 bit, as engines load them");
   for (RoleStorage& role : c_.spec.storage) role.format = format(base_);
 }

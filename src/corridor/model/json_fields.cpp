@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -66,15 +67,36 @@ std::optional<std::int64_t> whole(const nlohmann::json& value, std::int64_t low,
   return static_cast<std::int64_t>(number);
 }
 
+/// Follows the parser and writes down every key that its object has already.
+class RepeatedKeys {
+ public:
+  explicit RepeatedKeys(std::vector<std::string>* found) : found_(found) {}
+
+  bool operator()(int /*depth*/, nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
+    using Event = nlohmann::json::parse_event_t;
+    if (found_ == nullptr) return true;
+    if (event == Event::object_start) open_.emplace_back();
+    if (event == Event::object_end && !open_.empty()) open_.pop_back();
+    if (event == Event::key && !open_.empty() && !open_.back().insert(parsed.get<std::string>()).second) {
+      found_->push_back(parsed.get<std::string>());
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::string>* found_;
+  std::vector<std::set<std::string>> open_;  ///< keys of each object being read
+};
+
 }  // namespace
 
-Result<nlohmann::json> parse_json(std::string_view text, const std::string& where) {
+Result<nlohmann::json> parse_json(std::string_view text, const std::string& where, std::vector<std::string>* repeated) {
   const std::optional<std::string> clean = without_python_numbers(text);
   if (!clean) {
     return fail(fmt::format("JSON nested deeper than {}", deepest_nesting), where, "give a model's own config.json");
   }
   try {
-    nlohmann::json parsed = nlohmann::json::parse(*clean);
+    nlohmann::json parsed = nlohmann::json::parse(*clean, RepeatedKeys(repeated));
     if (!parsed.is_object()) return fail("not a JSON object", where, "give a model's own config.json");
     return parsed;
   } catch (const nlohmann::json::parse_error& problem) {

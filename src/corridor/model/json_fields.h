@@ -16,8 +16,10 @@
 namespace corridor::model {
 
 /// Parses JSON as Python's json writes it: Infinity and NaN are accepted and read as null. Nesting deeper than 64 or
-/// text that is not JSON is an error with the line.
-[[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, const std::string& where);
+/// text that is not JSON is an error with the line. `repeated` takes the keys that one object holds twice; the last
+/// counts.
+[[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, const std::string& where,
+                                                std::vector<std::string>* repeated = nullptr);
 
 /// A JSON object whose values are read by any of several key names.
 class Fields {

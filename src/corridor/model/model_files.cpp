@@ -124,6 +124,7 @@ std::optional<Error> add_safetensors(ModelSpec& model, const std::string& folder
     model.approximations.push_back(
         fmt::format("{} of {} weight files are not there: bytes by rule", absent, files->size()));
   } else if (absent == 0 && !files->empty()) {
+    note_another_model(model, totals);
     set_stored_bytes(model, std::move(totals));
     model.source = "config.json and safetensors";
   }

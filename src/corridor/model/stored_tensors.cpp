@@ -2,6 +2,8 @@
 // Adds up stored tensors by role and gives the sums to a ModelSpec where they are believable.
 #include "corridor/model/stored_tensors.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "corridor/model/matrices.h"
@@ -13,6 +15,7 @@ namespace {
 // Bits a weight beyond these limits mean that names were misread.
 constexpr double fewest_bits = 1;
 constexpr double most_bits = 40;
+constexpr double most_difference = 0.3;  // between files and shapes: duplicated heads and scales explain less
 
 std::size_t at(TensorRole role) {
   return static_cast<std::size_t>(role);
@@ -75,6 +78,28 @@ void add_tensors(RoleTotals& totals, const std::vector<StoredTensor>& tensors, s
     if (role != TensorRole::vision && layer && layers > 0 && *layer >= layers) role = TensorRole::mtp;
     totals.add(role, tensor);
   }
+}
+
+void note_another_model(ModelSpec& model, const RoleTotals& totals) {
+  double outside = 0;  // of the text model
+  double outside_bytes = 0;
+  bool packed = false;  // several weights share an element: only bytes can be compared
+  for (std::size_t i = 0; i < tensor_role_count; ++i) {
+    const auto role = static_cast<TensorRole>(i);
+    if (role == TensorRole::vision || role == TensorRole::mtp) {
+      outside += totals.elements[i];
+      outside_bytes += totals.bytes[i];
+    }
+    const std::string type = totals.main_type(role);
+    packed = packed || type == "I32" || type == "U32" || type == "U8" || type == "I8" || type == "F4";
+  }
+  const double held = packed ? totals.all_bytes() - outside_bytes : totals.all_elements() - outside;
+  const double described = packed ? weight_bytes(model) : parameter_count(model);
+  if (std::abs(held - described) <= most_difference * described) return;
+  const char* unit = packed ? "bytes" : "parameters";
+  model.approximations.push_back(
+      fmt::format("the weight files hold {:.3g} {}, config.json describes {:.3g}: are they of the same model?", held,
+                  unit, described));
 }
 
 void set_stored_bytes(ModelSpec& model, RoleTotals totals) {

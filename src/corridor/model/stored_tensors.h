@@ -29,6 +29,9 @@ struct RoleTotals {
 /// Totals of safetensors files; layers from `layers` on are prediction modules.
 void add_tensors(RoleTotals& totals, const std::vector<StoredTensor>& tensors, std::int64_t layers);
 
+/// Adds a note when the files cannot be those of the model that config.json describes: more than 30 % apart.
+void note_another_model(ModelSpec& model, const RoleTotals& totals);
+
 /// Puts the bytes of safetensors files into `model`; elements come from its shapes, since files may hold packed
 /// weights.
 void set_stored_bytes(ModelSpec& model, RoleTotals totals);

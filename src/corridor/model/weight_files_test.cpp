@@ -285,6 +285,16 @@ TEST_F(ModelFolder, TheSameWeightsTwiceCountOnce) {
   EXPECT_EQ(model->model.stored(TensorRole::head).stored_bytes, 160);
 }
 
+TEST_F(ModelFolder, WeightsOfAnotherModelAreNoted) {
+  put("config.json", config);
+  put("model.safetensors",
+      safetensors(R"({"lm_head.weight":{"dtype":"BF16","shape":[1000,8],"data_offsets":[0,16000]}})", 16000));
+  const auto model = find_model(*Assets::open(), path_);
+  ASSERT_TRUE(model) << model.error().line();
+  ASSERT_FALSE(model->model.approximations.empty());
+  EXPECT_THAT(model->model.approximations[0], HasSubstr("are they of the same model?"));
+}
+
 TEST_F(ModelFolder, ShardsOfAnIndexThatAreNotThere) {
   put("config.json", config);
   put("model-1.safetensors",

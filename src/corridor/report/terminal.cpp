@@ -23,7 +23,7 @@ enum class Ink { plain, bold, dim, verdict, warning };
 /// Narrower than this nothing can be laid out; a smaller request is taken as this.
 constexpr int fewest_columns = 24;
 constexpr std::size_t bar_cells = 60;
-constexpr std::array<std::string_view, 8> glyphs{"█", "▓", "▒", "░", "▚", "≡", "×", "·"};
+constexpr std::array<std::string_view, 9> glyphs{"█", "▓", "▒", "░", "▚", "≡", "×", "·", "?"};
 
 double drawable(double value) {
   return std::isfinite(value) && value > 0 ? value : 0;

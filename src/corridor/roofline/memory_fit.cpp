@@ -28,21 +28,45 @@ struct Need {
   [[nodiscard]] Bytes total() const { return weights + kv + activations + reserve; }
 };
 
-Need need_of(const model::ModelSpec& model, const graph::Scenario& scenario, const EngineProfile& engine,
-             const Parallelism& layout, graph::WeightPlacement& placement) {
+/// What stays the same while layouts and loads are tried.
+struct Case {
+  const model::ModelSpec& model;
+  const graph::Scenario& scenario;
+  const EngineProfile& engine;
+  const model::ModelSpec* draft;  ///< speculative decoding: resident beside the model
+  graph::WeightPlacement& placement;
+};
+
+/// The draft is cut like the model where its heads allow it, else every device holds it whole.
+Parallelism draft_layout(const model::ModelSpec& draft, const Parallelism& layout) {
+  Parallelism own;
+  own.tp = layout.tp;
+  return graph::check_layout(draft, own) ? own : Parallelism{};
+}
+
+/// Activations of `resident` sequences: a pipeline stage works on one micro-batch at a time.
+Bytes activations_of(const Case& c, const Parallelism& layout, double resident) {
+  const double tokens =
+      std::min(c.engine.max_batched_tokens, std::max(static_cast<double>(c.scenario.input), 1.0) * resident);
+  return graph::activations_per_device(c.model, layout, tokens, std::ceil(resident / static_cast<double>(layout.pp)));
+}
+
+Need need_of(const Case& c, const Parallelism& layout) {
+  const graph::Scenario& scenario = c.scenario;
   Need need;
-  need.weights = placement.on_one_device(layout);
+  need.weights = c.placement.on_one_device(layout);
   const double length = static_cast<double>(scenario.input + scenario.output);
   const double replica_sequences = std::ceil(scenario.sequences / static_cast<double>(layout.dp));
   // A static batch must be resident whole; a closed loop queues what does not fit, so one request is enough.
   const double resident = scenario.load == graph::Load::batch ? replica_sequences : 1;
-  need.kv = Bytes{resident * sequence_bytes(model, scenario, layout, length)};
-  const double tokens =
-      std::min(engine.max_batched_tokens, std::max(static_cast<double>(scenario.input), 1.0) * resident);
-  // A pipeline stage works on one micro-batch at a time.
-  need.activations =
-      graph::activations_per_device(model, layout, tokens, std::ceil(resident / static_cast<double>(layout.pp)));
-  need.reserve = Bytes{engine.reserve_bytes};
+  need.kv = Bytes{resident * sequence_bytes(c.model, scenario, layout, length)};
+  if (c.draft != nullptr) {
+    const Parallelism own = draft_layout(*c.draft, layout);
+    need.weights += graph::weights_per_device(*c.draft, own);
+    need.kv += Bytes{resident * sequence_bytes(*c.draft, scenario, own, length)};
+  }
+  need.activations = activations_of(c, layout, resident);
+  need.reserve = Bytes{c.engine.reserve_bytes};
   return need;
 }
 
@@ -62,47 +86,74 @@ double longest_context(const model::ModelSpec& model, const graph::Scenario& sce
   return low;
 }
 
-std::int64_t devices_needed(const model::ModelSpec& model, const hardware::Device& device,
-                            const graph::Scenario& scenario, const EngineProfile& engine,
-                            graph::WeightPlacement& placement) {
+/// Smallest count of devices, over all replicas, and the layout of one replica on them.
+void count_devices(const Case& c, const hardware::Device& device, MemoryFit& fit) {
   const double in_node = device.link.devices_in_node ? device.link.devices_in_node->value : 8;
-  graph::Scenario whole = scenario;
-  whole.sequences = std::ceil(scenario.sequences / static_cast<double>(scenario.parallelism.dp));
-  const auto holds = [&](std::int64_t devices) {
-    const Parallelism layout = graph::default_layout(model, devices, static_cast<std::int64_t>(in_node));
-    if (model.layer_count() > 0 && layout.pp > model.layer_count()) return false;
-    return need_of(model, whole, engine, layout, placement).total() <= device.memory_capacity->value;
+  const std::int64_t replicas = c.scenario.parallelism.dp;
+  const auto holds = [&](const Parallelism& layout) {
+    if (c.model.layer_count() > 0 && layout.pp > c.model.layer_count()) return false;
+    return need_of(c, layout).total() <= device.memory_capacity->value;
   };
-  for (std::int64_t devices = 1; devices <= most_devices; devices += devices < 64 ? 1 : 8) {
-    if (holds(devices)) return devices;
+  for (std::int64_t devices = 1; devices * replicas <= most_devices; devices += devices < 64 ? 1 : 8) {
+    Parallelism layout = graph::default_layout(c.model, devices, static_cast<std::int64_t>(in_node));
+    layout.dp = replicas;
+    if (!holds(layout)) continue;
+    fit.devices_needed = devices * replicas;
+    fit.layout_needed = layout;
+    return;
   }
-  return 0;
 }
 
-void count_capacity(const model::ModelSpec& model, const graph::Scenario& scenario, MemoryFit& fit) {
+/// Most requests whose cache and activations fit beside the weights.
+double most_requests(const Case& c, double each, double beside_weights) {
+  const auto fits = [&](double n) {
+    return n * each + activations_of(c, c.scenario.parallelism, n).value() <= beside_weights;
+  };
+  if (!fits(1)) return 0;
+  double low = 1;
+  double high = std::floor(beside_weights / each) + 1;
+  while (high - low > 1) {
+    const double middle = std::floor((low + high) / 2);
+    (fits(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+void count_capacity(const Case& c, double beside_weights, MemoryFit& fit) {
   const double pool = fit.kv_pool.value();
-  const double length = static_cast<double>(scenario.input + scenario.output);
-  const double each = sequence_bytes(model, scenario, scenario.parallelism, length);
+  const Parallelism& layout = c.scenario.parallelism;
+  const double length = static_cast<double>(c.scenario.input + c.scenario.output);
+  const double each = sequence_bytes(c.model, c.scenario, layout, length);
   if (each <= 0) return;
-  fit.max_requests = std::floor(pool / each);
+  fit.max_requests = most_requests(c, each, beside_weights);
   fit.max_tokens = std::floor(pool / each * length);
-  fit.max_context = longest_context(model, scenario, pool);
-  if (model.max_positions > 0) {
-    fit.max_context = std::min(fit.max_context, static_cast<double>(model.max_positions));
-    const double longest =
-        sequence_bytes(model, scenario, scenario.parallelism, static_cast<double>(model.max_positions));
+  fit.max_context = longest_context(c.model, c.scenario, pool);
+  if (c.model.max_positions > 0) {
+    fit.max_context = std::min(fit.max_context, static_cast<double>(c.model.max_positions));
+    const double longest = sequence_bytes(c.model, c.scenario, layout, static_cast<double>(c.model.max_positions));
     fit.max_requests_at_max_length = longest > 0 ? std::floor(pool / longest * 100) / 100 : 0;
   }
+}
+
+/// Sequences that decode at once on a replica in a closed loop: what memory admits, and what the engine's budget of
+/// tokens a step keeps supplied with prompts. Each answer of O tokens needs I prompt tokens first, so n decoding
+/// sequences use up n·I/O prompt tokens a step beside their own n: n ≤ O·budget ÷ (I + O).
+double decoding_at_once(const Case& c, double asked, double admitted) {
+  const double input = static_cast<double>(c.scenario.input);
+  const double output = static_cast<double>(std::max<std::int64_t>(1, c.scenario.output));
+  const double supplied = output * c.engine.max_batched_tokens / (input + output);
+  return std::max(1.0, std::floor(std::min({asked, admitted, supplied})));
 }
 
 }  // namespace
 
 MemoryFit fit_memory(const model::ModelSpec& model, const hardware::Device& device, const graph::Scenario& scenario,
-                     const EngineProfile& engine, const graph::MatrixTable* matrices) {
+                     const EngineProfile& engine, const graph::MatrixTable* matrices, const model::ModelSpec* draft) {
   std::optional<graph::MatrixTable> own;
   graph::WeightPlacement placement(model, matrices != nullptr ? *matrices : own.emplace(model));
+  const Case c{model, scenario, engine, draft, placement};
   MemoryFit fit;
-  const Need need = need_of(model, scenario, engine, scenario.parallelism, placement);
+  const Need need = need_of(c, scenario.parallelism);
   fit.weights = need.weights;
   fit.kv = need.kv;
   fit.activations = need.activations;
@@ -112,7 +163,8 @@ MemoryFit fit_memory(const model::ModelSpec& model, const hardware::Device& devi
   fit.state_bytes_per_sequence = graph::state_bytes_per_sequence(model);
 
   const double per_replica = scenario.sequences / static_cast<double>(scenario.parallelism.dp);
-  fit.sequences = per_replica;
+  const bool closed_loop = scenario.load == graph::Load::concurrency;
+  fit.sequences = closed_loop ? decoding_at_once(c, per_replica, per_replica) : per_replica;
   fit.capacity_known = device.memory_capacity.has_value();
   if (!fit.capacity_known) {  // a CPU's memory is what its owner put in: nothing can be said about fit
     fit.fits = true;
@@ -123,12 +175,15 @@ MemoryFit fit_memory(const model::ModelSpec& model, const hardware::Device& devi
   fit.shortfall = fit.fits ? Bytes{0} : need.total() - fit.capacity;
   const double usable =
       std::min(fit.capacity.value() * engine.kv_pool_fraction, fit.capacity.value() - engine.reserve_bytes);
-  fit.kv_pool = Bytes{std::max(0.0, usable - (need.weights + need.activations).value())};
-  count_capacity(model, scenario, fit);
-  if (scenario.load == graph::Load::concurrency && fit.has_kv) {
-    fit.sequences = std::clamp(fit.max_requests, 1.0, std::max(1.0, per_replica));
+  const double beside_weights = std::max(0.0, usable - need.weights.value());
+  fit.kv_pool = Bytes{std::max(0.0, beside_weights - need.activations.value())};
+  count_capacity(c, beside_weights, fit);
+  if (closed_loop && fit.has_kv) {
+    fit.sequences = decoding_at_once(c, per_replica, fit.max_requests);
+    const double length = static_cast<double>(scenario.input + scenario.output);
+    if (fit.fits) fit.kv = Bytes{fit.sequences * sequence_bytes(model, scenario, scenario.parallelism, length)};
   }
-  fit.devices_needed = devices_needed(model, device, scenario, engine, placement);
+  count_devices(c, device, fit);
   return fit;
 }
 

@@ -27,14 +27,16 @@ struct MemoryFit {
   double max_requests = 0;                ///< requests of input + output tokens it holds
   std::optional<double> max_requests_at_max_length;  ///< at the model's own longest context
   double max_context = 0;                            ///< longest single request
-  double sequences = 0;             ///< sequences that run at once on one replica: the batch, or what is admitted
-  std::int64_t devices_needed = 0;  ///< smallest count that holds weights and the asked load; 0 = more than 4,096
+  double sequences = 0;              ///< sequences that run at once on one replica: the batch, or what is admitted
+  std::int64_t devices_needed = 0;   ///< smallest count, all replicas, that holds it; 0 = more than 4,096
+  graph::Parallelism layout_needed;  ///< of that count
   [[nodiscard]] units::Bytes needed() const { return weights + kv + activations + reserve; }
 };
 
 /// `matrices`: of this model, when the caller has listed them already.
 [[nodiscard]] MemoryFit fit_memory(const model::ModelSpec& model, const hardware::Device& device,
                                    const graph::Scenario& scenario, const EngineProfile& engine,
-                                   const graph::MatrixTable* matrices = nullptr);
+                                   const graph::MatrixTable* matrices = nullptr,
+                                   const model::ModelSpec* draft = nullptr);
 
 }  // namespace corridor::roofline

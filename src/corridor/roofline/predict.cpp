@@ -2,6 +2,8 @@
 // Puts a prediction together: the facts of the case, then decode, prefill and memory.
 #include "corridor/roofline/predict.h"
 
+#include <fmt/format.h>
+
 #include "corridor/roofline/phases.h"
 
 namespace corridor::roofline {
@@ -24,6 +26,21 @@ void note_assumptions(const PredictInput& input, Prediction& prediction) {
     notes.push_back(
         "no kernel of this device class was measured: constants come from its data sheet by rule, "
         "so the interval is wider");
+  }
+  const MemoryFit& memory = prediction.memory;
+  const double asked = input.scenario.sequences / static_cast<double>(input.scenario.parallelism.dp);
+  if (input.scenario.load == graph::Load::concurrency) {
+    if (memory.sequences < asked) {
+      const bool by_memory = memory.capacity_known && memory.has_kv && memory.sequences >= memory.max_requests;
+      notes.push_back(fmt::format(
+          "{:.0f} of {:.0f} sequences of a replica decode at once: {}; the others wait", memory.sequences, asked,
+          by_memory ? "that is what the KV cache holds" : "their prompts fill the engine's budget of tokens a step"));
+    }
+    notes.push_back("time to first token leaves out the wait behind other prompts");
+  } else if (memory.fits && memory.capacity_known && memory.has_kv && asked > memory.max_requests) {
+    notes.push_back(fmt::format(
+        "the batch fits in all of the memory; the engine's own limit of {:.0f} % holds {:.0f} of these requests",
+        100 * input.engine.kv_pool_fraction, memory.max_requests));
   }
   if (prediction.memory.has_kv && !input.model.kv_format) notes.push_back("KV cache in " + input.scenario.kv.name);
   bool routed = false;
@@ -54,7 +71,8 @@ Result<Prediction> predict(const PredictInput& asked) {
   prediction.active_parameters = input.facts->active_parameters;
   prediction.weight_bytes = input.facts->weight_bytes;
   prediction.graphs = input.scenario.graphs && input.engine.graphs_default;
-  prediction.memory = fit_memory(input.model, input.device, input.scenario, input.engine, &input.facts->matrices);
+  prediction.memory =
+      fit_memory(input.model, input.device, input.scenario, input.engine, &input.facts->matrices, input.draft);
 
   Result<DecodePrediction> decode = predict_decode(input, prediction.memory, prediction.graphs);
   if (!decode) return tl::unexpected(decode.error());

@@ -105,6 +105,17 @@ std::vector<Value> list_row(const app::DeviceSummary& d) {
           d.warning.empty() ? null_value() : text(d.warning)};
 }
 
+/// Devices of which no ridge point is known.
+std::string without_peaks(const app::DeviceList& list) {
+  std::string names;
+  for (const app::DeviceSummary& device : list.devices) {
+    const bool none =
+        std::none_of(device.ridges.begin(), device.ridges.end(), [](const auto& r) { return r.has_value(); });
+    if (none) names += (names.empty() ? "" : ", ") + device.id;
+  }
+  return names;
+}
+
 FieldGroup identity(const app::DeviceDetail& detail) {
   const hardware::Device& d = detail.device;
   FieldGroup group{"", {}};
@@ -279,6 +290,11 @@ Document device_list_document(const app::DeviceList& list) {
   Table table{"devices", "Ridge points in FLOP a byte, by arithmetic type (dense peaks)", list_columns(), {}, 0};
   for (const app::DeviceSummary& device : list.devices) table.rows.push_back(list_row(device));
   document.blocks.push_back(std::move(table));
+  if (const std::string names = without_peaks(list); !names.empty()) {
+    document.blocks.push_back(
+        Paragraph{"notes", "Without a known arithmetic peak, so that only memory limits can be told: " + names + ".",
+                  Paragraph::Style::plain});
+  }
   document.blocks.push_back(
       Paragraph{"notes",
                 "bf16 is fp16 on a device without bf16; W is board power. corridor devices NAME shows one "

@@ -7,6 +7,7 @@
 #include "corridor/units/text.h"
 #include "corridor/views/fields.h"
 #include "corridor/views/levers_view.h"
+#include "corridor/views/predict_view.h"
 
 namespace corridor::views {
 namespace {
@@ -26,11 +27,19 @@ void say(Document& doc, const std::string& key, const std::string& sentence, Par
   if (!sentence.empty()) doc.blocks.push_back(Paragraph{key, sentence, style});
 }
 
+/// The largest gain in what was observed: a first token, one user's pace, or the throughput of all.
 std::string best_lever(const DiagnoseAnswer& a) {
+  const diagnose::Observation& seen = a.seen;
+  const bool throughput = seen.output_tok_s || seen.total_tok_s;
+  const bool first_token = !throughput && !seen.tpot_s && !seen.tok_s_per_user && (seen.ttft_s || seen.prefill_tok_s);
   for (const lever::LeverResult& lever : a.levers) {
     if (!lever.applies || lever.gain.mid <= 1) continue;
-    return fmt::format("Next change: {} ({}), about {:.2f}× in {}, at most {:.2f}×.", lever.name, lever.change,
-                       lever.gain.mid, lever::name(lever.metric), lever.max_gain);
+    const bool of_first_token = lever.metric == lever::Metric::first_token;
+    const bool only_for_all = lever.id == "batch" || lever.id == "continuous_batching" || lever.id == "replicas";
+    if (of_first_token != first_token || (only_for_all && !throughput)) continue;
+    return fmt::format("Next change: {} ({}), about {}× in {}, at most {}×.", lever.name, lever::how_to(lever),
+                       units::print_number(lever.gain.mid), lever::name(lever.metric),
+                       units::print_number(lever.max_gain));
   }
   return "";
 }
@@ -40,9 +49,10 @@ void add_verdict(const DiagnoseAnswer& a, const Diagnosis& d, Document& doc) {
   if (d.status == diagnose::Status::slow && !d.hypotheses.empty()) {
     const diagnose::Hypothesis& first = d.hypotheses.front();
     say(doc, "verdict.text",
-        fmt::format("The model explains {}, {} stay unexplained. Best guess: {} (+{}). To tell: {}.",
-                    print(d.comparison->expected.mid), print(d.unexplained), first.cause, print(first.expected),
-                    first.how_to_tell),
+        fmt::format("The model explains {}, {} stay unexplained. {}: {} (+{}). To tell: {}.",
+                    print(d.comparison->expected.mid), print(d.unexplained),
+                    first.oversized ? "No known cause has this size; the nearest one" : "Best guess", first.cause,
+                    print(first.expected), first.how_to_tell),
         Paragraph::Style::plain);
   } else if (!d.remedy.empty()) {
     say(doc, "verdict.text", "What to do: " + d.remedy + ".", Paragraph::Style::plain);
@@ -68,6 +78,32 @@ FieldGroup verdict_group(const Diagnosis& d) {
   return group;
 }
 
+/// The keys of the comparison without values, for a verdict in which no speed is compared.
+FieldGroup no_comparison_group() {
+  FieldGroup group;
+  for (const char* key :
+       {"compared.what", "compared.observed_s", "compared.limit_s", "compared.expected_s.low",
+        "compared.expected_s.mid", "compared.expected_s.high", "gap_s.weights", "gap_s.kv", "gap_s.activations",
+        "gap_s.compute", "gap_s.launch", "gap_s.communication", "gap_s.host", "gap_s.queue", "gap_s.unexplained"}) {
+    group.fields.push_back({key, "", null_value(), ""});
+  }
+  return group;
+}
+
+/// Why a case does not fit, in bytes of one device.
+FieldGroup memory_group(const roofline::MemoryFit& m) {
+  FieldGroup group{"Memory of one device", {}};
+  auto& f = group.fields;
+  f.push_back({"memory.needed_bytes", "needed", value(m.needed()), ""});
+  f.push_back({"memory.weights_bytes", "weights", value(m.weights), ""});
+  f.push_back({"memory.kv_bytes", "KV cache", value(m.kv), ""});
+  f.push_back({"memory.activations_bytes", "activations", value(m.activations), ""});
+  f.push_back({"memory.reserve_bytes", "reserve", value(m.reserve), "kept by driver and engine"});
+  f.push_back({"memory.capacity_bytes", "one device holds", value(m.capacity), units::print_gib(m.capacity)});
+  f.push_back({"memory.shortfall_bytes", "short by", value(m.shortfall), ""});
+  return group;
+}
+
 FieldGroup comparison_group(const Comparison& c) {
   FieldGroup group{"Observed against predicted: " + c.what, {}};
   auto& f = group.fields;
@@ -85,10 +121,11 @@ FieldGroup observed_group(const diagnose::Rates& r) {
   auto& f = group.fields;
   const auto rate = [](double x) { return report::Value{x, Unit::bytes_per_second}; };
   const auto flops = [](double x) { return report::Value{x, Unit::flops_per_second}; };
-  f.push_back({"observed.bytes_per_s", "bytes a second", maybe(r.bytes_per_s, rate), ""});
-  f.push_back({"observed.flop_per_s", "FLOP a second", maybe(r.flop_per_s, flops), ""});
-  f.push_back({"observed.mbu", "MBU", maybe(r.mbu, share), "of the data sheet's bandwidth"});
-  f.push_back({"observed.mfu", "MFU", maybe(r.mfu, share), "of the dense peak"});
+  const bool any = r.bytes_per_s || r.flop_per_s;  // a line without a number tells a reader nothing
+  f.push_back({"observed.bytes_per_s", any ? "bytes a second" : "", maybe(r.bytes_per_s, rate), ""});
+  f.push_back({"observed.flop_per_s", any ? "FLOP a second" : "", maybe(r.flop_per_s, flops), ""});
+  f.push_back({"observed.mbu", any ? "MBU" : "", maybe(r.mbu, share), any ? "of the data sheet's bandwidth" : ""});
+  f.push_back({"observed.mfu", any ? "MFU" : "", maybe(r.mfu, share), any ? "of the dense peak" : ""});
   f.push_back({"observed.meter", r.meter ? "meter" : "", maybe(r.meter, share), ""});
   return group;
 }
@@ -180,7 +217,7 @@ Document rates_document(const DiagnoseAnswer& a) {
 
 }  // namespace
 
-Document diagnose_view(const DiagnoseAnswer& a) {
+Document diagnose_view(const DiagnoseAnswer& a, bool explain) {
   if (a.rates) return rates_document(a);
   const Diagnosis& d = *a.diagnosis;
   const app::PredictAnswer& p = *a.predicted;
@@ -190,11 +227,17 @@ Document diagnose_view(const DiagnoseAnswer& a) {
                           a.device.name, p.engine.id);
   add_verdict(a, d, doc);
   doc.blocks.push_back(verdict_group(d));
-  if (d.comparison) doc.blocks.push_back(comparison_group(*d.comparison));
+  if (d.status == diagnose::Status::does_not_fit) doc.blocks.push_back(memory_group(p.prediction.memory));
+  for (const std::string& change : a.fits_with)
+    doc.blocks.push_back(Paragraph{"verdict.fits_with", change, Paragraph::Style::detail});
+  doc.blocks.push_back(d.comparison ? comparison_group(*d.comparison) : no_comparison_group());
   add_gap(d, doc);
   doc.blocks.push_back(observed_group(d.rates));
   add_hypotheses(d, doc);
   if (!a.levers.empty()) doc.blocks.push_back(levers_table(a.levers, levers_on_terminal));
+  if (explain) {
+    for (Paragraph& paragraph : explain_prediction(p)) doc.blocks.push_back(std::move(paragraph));
+  }
   add_lists(a, doc);
   return doc;
 }

@@ -7,6 +7,7 @@
 
 namespace corridor::views {
 
-[[nodiscard]] report::Document diagnose_view(const app::DiagnoseAnswer& answer);
+/// `explain` adds the formulas behind the prediction, with this case's numbers.
+[[nodiscard]] report::Document diagnose_view(const app::DiagnoseAnswer& answer, bool explain = false);
 
 }  // namespace corridor::views

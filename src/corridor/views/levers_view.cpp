@@ -44,7 +44,7 @@ std::string verdict(const std::vector<LeverResult>& levers) {
   }
   const LeverResult& best = levers.front();
   return fmt::format("Largest gain: {} ({}): {}, at most {}, in {} ({} instead of {}); the wall is then {}.", best.name,
-                     best.change, gain_text(best), times(best.max_gain), lever::name(best.metric),
+                     lever::how_to(best), gain_text(best), times(best.max_gain), lever::name(best.metric),
                      value_text(best, best.after), value_text(best, best.before), roofline::name(best.wall_after));
 }
 
@@ -89,7 +89,8 @@ report::Table levers_table(const std::vector<LeverResult>& levers, std::size_t t
   table.key = "levers";
   table.title = "What would make it faster";
   table.columns = {{"id", "", Unit::none, true},         {"name", "change", Unit::none, true},
-                   {"change", "how", Unit::none, true},  {"applies", "", Unit::none, true},
+                   {"change", "", Unit::none, true},     {"engine_change", "", Unit::none, true},
+                   {"how", "how", Unit::none, true},     {"applies", "", Unit::none, true},
                    {"gain.low", "", Unit::none, false},  {"gain.mid", "gain ×", Unit::none, false},
                    {"gain.high", "", Unit::none, false}, {"max_gain", "at most", Unit::none, false},
                    {"metric", "in", Unit::none, true},   {"before", "", Unit::none, false},
@@ -98,9 +99,9 @@ report::Table levers_table(const std::vector<LeverResult>& levers, std::size_t t
                    {"note", "", Unit::none, true}};
   for (const LeverResult& r : levers) {
     const auto measured = [&](double x) { return r.applies ? ratio(x) : null_value(); };
-    table.rows.push_back({text(r.id), text(r.name), text(r.change), flag(r.applies), ratio(r.gain.low),
-                          ratio(r.gain.mid), ratio(r.gain.high), ratio(r.max_gain), text(std::string(name(r.metric))),
-                          measured(r.before), measured(r.after),
+    table.rows.push_back({text(r.id), text(r.name), text(r.change), text(r.engine_change), text(lever::how_to(r)),
+                          flag(r.applies), ratio(r.gain.low), ratio(r.gain.mid), ratio(r.gain.high), ratio(r.max_gain),
+                          text(std::string(name(r.metric))), measured(r.before), measured(r.after),
                           r.applies ? text(std::string(roofline::name(r.wall_after))) : null_value(), text(r.stops_at),
                           text(r.cost), text(r.note)});
   }

@@ -45,6 +45,17 @@ TEST(LeversView, PutsTheGainsIntoNestedKeys) {
   EXPECT_EQ(json["levers"][1]["note"], "because");
 }
 
+TEST(LeversView, KeepsEngineFlagsApartFromItsOwn) {
+  lever::LeverResult engine_only = lever_of("chunks", 2);
+  engine_only.change.clear();
+  engine_only.engine_change = "--engine-flag 1";
+  const report::Document doc = levers_view(answer_with({engine_only}), false);
+  const nlohmann::json json = nlohmann::json::parse(report::render_json(doc));
+  EXPECT_EQ(json["levers"][0]["change"], "");
+  EXPECT_EQ(json["levers"][0]["engine_change"], "--engine-flag 1");
+  EXPECT_THAT(report::render_terminal(doc), HasSubstr("(--engine-flag 1)"));
+}
+
 TEST(LeversView, SaysWhenNothingHelps) {
   const std::string text = report::render_terminal(levers_view(answer_with({lever_of("small", 1.001)}), false));
   EXPECT_THAT(text, HasSubstr("No single change"));

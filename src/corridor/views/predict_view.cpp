@@ -30,14 +30,20 @@ using units::print_number;
 constexpr std::size_t terminal_operations = 40;
 constexpr std::size_t terminal_levers = 5;
 
-std::string devices_text(const PredictAnswer& a) {
-  const graph::Parallelism& p = a.scenario.parallelism;
-  std::string text = fmt::format("{} × {}", p.devices(), a.device.name);
+/// "tp 4, pp 2"; "one device" when nothing is cut.
+std::string layout_text(const graph::Parallelism& p) {
   std::string layout;
   for (const auto& [name, n] : {std::pair{"tp", p.tp}, {"pp", p.pp}, {"ep", p.ep}, {"dp", p.dp}}) {
     if (n > 1) layout += fmt::format("{}{} {}", layout.empty() ? "" : ", ", name, n);
   }
-  return layout.empty() ? text : text + " (" + layout + ")";
+  return layout.empty() ? "one device" : layout;
+}
+
+std::string devices_text(const PredictAnswer& a) {
+  const graph::Parallelism& p = a.scenario.parallelism;
+  std::string text = fmt::format("{} × {}", p.devices(), a.device.name);
+  const bool cut = p.tp > 1 || p.pp > 1 || p.ep > 1 || p.dp > 1;
+  return cut ? text + " (" + layout_text(p) + ")" : text;
 }
 
 double users(const PredictAnswer& a) {
@@ -68,7 +74,8 @@ void add_fit_verdict(const PredictAnswer& a, Document& doc) {
   std::string text = fmt::format("Does not fit: each device needs {} ({} of it weights) and has {}: {} short.",
                                  print(m.needed()), print(m.weights), print(m.capacity), print(m.shortfall));
   text += m.devices_needed > 0
-              ? fmt::format(" {} of these devices hold it. The speeds below assume that it did fit.", m.devices_needed)
+              ? fmt::format(" {} of these devices hold it ({}). The speeds below assume that it did fit.",
+                            m.devices_needed, layout_text(m.layout_needed))
               : " Not even 4,096 of these devices hold it.";
   doc.blocks.push_back(Paragraph{"verdict", text, Paragraph::Style::warning});
 }
@@ -232,11 +239,15 @@ FieldGroup memory_group(const PredictAnswer& a) {
   const bool counted = m.has_kv && m.capacity_known;
   FieldGroup group{"Memory", {}};
   auto& f = group.fields;
-  f.push_back({"memory.fits", "fits", flag(m.fits), ""});
-  f.push_back({"memory.capacity_bytes", "one device holds", value(m.capacity), units::print_gib(m.capacity)});
+  f.push_back({"memory.fits", m.capacity_known ? "fits" : "", flag(m.fits),
+               m.capacity_known ? "" : "not checked: the memory size is not known"});
+  f.push_back({"memory.capacity_bytes", "one device holds", m.capacity_known ? value(m.capacity) : null_value(),
+               m.capacity_known ? units::print_gib(m.capacity) : "not known"});
   f.push_back({"memory.devices_needed", "devices needed",
                m.devices_needed > 0 ? count(static_cast<double>(m.devices_needed)) : null_value(),
-               m.devices_needed > 0 ? "" : "more than 4,096"});
+               m.devices_needed > 0 ? ""
+               : m.capacity_known   ? "more than 4,096"
+                                    : "the memory size is not known"});
   f.push_back({"memory.shortfall_bytes", m.fits ? "" : "short on each device", value(m.shortfall), ""});
   f.push_back({"memory.kv_bytes_per_token", m.has_kv ? "KV cache, one token" : "", value(m.kv_bytes_per_token), ""});
   f.push_back({"memory.state_bytes_per_sequence", m.state_bytes_per_sequence.value() > 0 ? "state, one sequence" : "",

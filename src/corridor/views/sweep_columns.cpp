@@ -41,8 +41,11 @@ std::string wall_text(const SweepPoint& p) {
 /// What the terminal says at the end of a line.
 std::string remark(const SweepPoint& p) {
   if (!p.error.empty()) return p.error.substr(0, p.error.find(';'));  // what to do about it stands in JSON
-  if (!p.fits) return p.added ? "knee; does not fit" : "does not fit";
-  return p.added ? "knee" : "";
+  std::string text = p.added ? "knee" : "";
+  const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+  if (!p.fits) add("does not fit");
+  if (p.fits && std::round(p.users) < p.asked) add(fmt::format("{:.0f} of {:.0f} run at once", p.users, p.asked));
+  return text;
 }
 
 std::vector<SweepColumn> time_columns(bool first_token_shown) {

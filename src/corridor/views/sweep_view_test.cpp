@@ -3,6 +3,7 @@
 #include "corridor/views/sweep_view.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,6 +53,16 @@ TEST(SweepView, KeysAreSoundForEveryKindOfSweep) {
     EXPECT_FALSE(report::render_terminal(document).empty());
     EXPECT_THAT(report::render_html(document), HasSubstr("</html>"));
   }
+}
+
+TEST(SweepView, SaysHowManyOfTheAskedUsersRun) {
+  const app::SweepAnswer answer = swept({"concurrency=10,5000"});
+  const app::SweepPoint& last = answer.lines.at(0).points.back();
+  ASSERT_EQ(last.asked, 5000);
+  ASSERT_LT(last.users, last.asked);
+  const std::string json = report::render_json(sweep_view(answer));
+  EXPECT_THAT(json, HasSubstr(std::to_string(std::lround(last.users)) + " of 5000 run at once"));
+  EXPECT_THAT(json, testing::Not(HasSubstr(" of 10 run")));
 }
 
 TEST(SweepView, NamesTheKneeAndTheLastBatchThatFits) {

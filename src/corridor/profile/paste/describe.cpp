@@ -207,13 +207,13 @@ std::string describe(const LogWindows& w) {
   Clauses out;
   if (w.busy > 0) {
     const double mean = w.generation_tok_s_sum / static_cast<double>(w.busy);
-    out.add(fmt::format("generation mean {} tok/s over {} busy ones, largest {} tok/s", units::print_number(mean),
-                        w.busy, units::print_number(w.generation_tok_s_max)));
+    out.add(fmt::format("generation mean {} tok/s over {} busy {}, largest {} tok/s", units::print_number(mean), w.busy,
+                        w.busy == 1 ? "one" : "ones", units::print_number(w.generation_tok_s_max)));
   }
   out.add(fmt::format("running up to {:.0f}", w.running_max));
   out.add(fmt::format("waiting up to {:.0f}", w.waiting_max));
   out.add(fmt::format("KV use up to {:.1f} %", 100 * w.kv_usage_max));
-  return fmt::format("{} engine log windows: {}", w.count, out.str());
+  return fmt::format("{} engine log {}: {}", w.count, w.count == 1 ? "window" : "windows", out.str());
 }
 
 std::string describe(const GpuSeen& g) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
+#include "corridor/profile/paste/line_prefix.h"
 #include "corridor/profile/paste/text_scan.h"
 
 namespace corridor::profile {
@@ -138,6 +140,7 @@ PasteLines::PasteLines(std::string_view text) {
   if (text.starts_with("\xFF\xFE")) text.remove_prefix(2);  // UTF-16 of a Windows console; its zero bytes are dropped
   if (text.size() <= 2 * kept_bytes_at_each_end) {
     add(text, 1);
+    cut_prefixes();
     return;
   }
   // Lines that the cut goes through are left out: half a number is a wrong number.
@@ -145,9 +148,36 @@ PasteLines::PasteLines(std::string_view text) {
   const std::size_t head_end = text.rfind('\n', kept_bytes_at_each_end);
   if (head_end != std::string_view::npos) add(text.substr(0, head_end), 1);
   const std::size_t tail_begin = text.find('\n', text.size() - kept_bytes_at_each_end);
-  if (tail_begin == std::string_view::npos) return;
-  const auto lines_before = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(tail_begin), '\n');
-  add(text.substr(tail_begin + 1), static_cast<std::size_t>(lines_before) + 2);
+  if (tail_begin != std::string_view::npos) {
+    const auto lines_before = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(tail_begin), '\n');
+    add(text.substr(tail_begin + 1), static_cast<std::size_t>(lines_before) + 2);
+  }
+  cut_prefixes();
+}
+
+void PasteLines::cut_prefixes() {
+  const auto cut = [](Span& span, std::size_t length) {
+    span.begin += length;
+    span.length -= length;
+  };
+  std::map<std::string_view, std::size_t> containers;
+  for (std::size_t i = 0; i < spans_.size(); ++i) {
+    const std::string_view line = (*this)[i].text;
+    if (const std::size_t length = container_length(line); length > 0) ++containers[line.substr(0, length)];
+  }
+  for (std::size_t i = 0; i < spans_.size(); ++i) {
+    const std::string_view line = (*this)[i].text;
+    const std::size_t length = container_length(line);
+    // A second border makes it a row of a table.
+    const bool alone = length > 0 && line.find(" | ", length) == std::string_view::npos;
+    if (alone && containers[line.substr(0, length)] > 1) cut(spans_[i], length);
+    cut(spans_[i], stamp_length((*this)[i].text));
+  }
+  spans_.erase(std::remove_if(spans_.begin(), spans_.end(),
+                              [&](const Span& span) {
+                                return trim(std::string_view(clean_).substr(span.begin, span.length)).empty();
+                              }),
+               spans_.end());
 }
 
 void PasteLines::add(std::string_view part, std::size_t first_number) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pasted text as clean lines: bounded, valid UTF-8, without colours, carriage returns and blank lines.
+// The pasted text as clean lines: bounded, valid UTF-8, without colours, log stamps, carriage returns, blank lines.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +39,8 @@ class PasteLines {
   };
 
   void add(std::string_view part, std::size_t first_number);
+  /// Takes off what a logger wrote in front of the lines.
+  void cut_prefixes();
 
   std::string clean_;
   std::vector<Span> spans_;
