@@ -134,7 +134,7 @@ class Chart {
     out.push_back(margin + " " + names);
     for (const std::string& text : wrap(clean(plot_.x_label), width_)) {
       const std::size_t room = width_ - std::min(width_, display_width(text));
-      if (!text.empty()) out.push_back(margin + " " + std::string(room / 2, ' ') + text);
+      if (!text.empty()) out.push_back(fmt::format("{} {}{}", margin, std::string(room / 2, ' '), text));
     }
   }
 
