@@ -18,7 +18,6 @@ using app::SweepAxis;
 using app::SweepFlip;
 using app::SweepLine;
 using app::SweepPoint;
-using report::Column;
 using report::Document;
 using report::FieldGroup;
 using report::Paragraph;
