@@ -17,7 +17,9 @@ std::string folded(std::string_view text) {
   return out;
 }
 
-std::size_t distance(const std::string& a, const std::string& b) {
+}  // namespace
+
+std::size_t letters_apart(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -32,15 +34,13 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-}  // namespace
-
 std::vector<std::string> nearest_words(std::string_view word, const std::vector<std::string>& known, std::size_t most,
                                        bool far_too) {
   const std::string wanted = folded(word);
   std::vector<std::pair<std::size_t, std::string>> scored;
   for (const std::string& each : known) {
     const std::string other = folded(each);
-    const std::size_t apart = distance(wanted, other);
+    const std::size_t apart = letters_apart(wanted, other);
     if (far_too || 2 * apart <= std::max(wanted.size(), other.size())) scored.emplace_back(apart, each);
   }
   std::stable_sort(scored.begin(), scored.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -9,6 +9,9 @@
 
 namespace corridor {
 
+/// Letters to change, add or drop to get from one word to the other; case counts. Cost: product of the lengths.
+[[nodiscard]] std::size_t letters_apart(const std::string& a, const std::string& b);
+
 /// At most `most` of `known`, closest first by the number of letters to change, add or drop (case does not count);
 /// words that share fewer than half of their letters with `word` are left out unless `far_too`.
 [[nodiscard]] std::vector<std::string> nearest_words(std::string_view word, const std::vector<std::string>& known,

@@ -90,21 +90,6 @@ bool has_alias(std::string_view record, const std::string& key) {
   return false;
 }
 
-std::size_t distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-    }
-  }
-  return row[b.size()];
-}
-
 Result<ResolvedModel> read_record(const Assets& assets, const std::string& path, std::string_view asked) {
   const Result<std::string_view> text = assets.read(path);
   if (!text) return tl::unexpected<Error>(text.error());
@@ -150,7 +135,7 @@ tl::unexpected<Error> unknown(const std::vector<std::string>& paths, std::string
   for (const std::string& path : paths) {
     const std::string other = key_of(words_of(id_of(path)));
     const bool inside = key.size() >= 3 && other.find(key) != std::string::npos;
-    near.emplace_back(inside ? 0 : distance(key, other), id_of(path));
+    near.emplace_back(inside ? 0 : letters_apart(key, other), id_of(path));
   }
   std::sort(near.begin(), near.end());
   std::string list;
