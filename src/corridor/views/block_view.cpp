@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "corridor/units/text.h"
+#include "corridor/views/fields.h"
 
 namespace corridor::views {
 namespace {
@@ -17,11 +18,6 @@ using report::FieldGroup;
 using report::Paragraph;
 using report::Unit;
 using report::Value;
-
-/// Every count here is whole; it stands as an integer in JSON.
-Value count(double value) {
-  return {static_cast<std::int64_t>(value), Unit::count};
-}
 
 Value maybe(const std::optional<double>& value) {
   return value ? count(*value) : Value{std::monostate{}, Unit::count};
@@ -119,17 +115,7 @@ report::Document block_document(const app::BlockResult& result, bool explain,
   document.blocks.emplace_back(one_block(result));
   document.blocks.emplace_back(resident(result));
   document.blocks.emplace_back(limits(result));
-  for (const std::string& note : result.notes) {
-    document.blocks.emplace_back(Paragraph{"notes", note, Paragraph::Style::detail});
-  }
-  for (const std::string& text : defaults) {
-    document.blocks.emplace_back(Paragraph{"assumptions", text, Paragraph::Style::detail});
-  }
-  if (explain) {
-    for (const std::string& formula : result.formulas) {
-      document.blocks.emplace_back(Paragraph{"explain", formula, Paragraph::Style::detail});
-    }
-  }
+  append_remarks(document, result.notes, defaults, explain, result.formulas);
   return document;
 }
 

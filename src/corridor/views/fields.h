@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "corridor/report/document.h"
 #include "corridor/units/units.h"
@@ -61,6 +62,20 @@ inline report::Value null_value() {
 template <class Make>
 report::Value maybe(const std::optional<double>& x, Make make) {
   return x ? make(*x) : null_value();
+}
+
+/// What closes a small answer: remarks, what was assumed and, when asked for, the formulas.
+inline void append_remarks(report::Document& document, const std::vector<std::string>& notes,
+                           const std::vector<std::string>& assumptions, bool explain,
+                           const std::vector<std::string>& formulas) {
+  const auto append = [&](const char* key, const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+      document.blocks.emplace_back(report::Paragraph{key, line, report::Paragraph::Style::detail});
+    }
+  };
+  append("notes", notes);
+  append("assumptions", assumptions);
+  if (explain) append("explain", formulas);
 }
 
 }  // namespace corridor::views

@@ -3,7 +3,6 @@
 #include "corridor/views/op_view.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "corridor/units/text.h"
+#include "corridor/views/fields.h"
 
 namespace corridor::views {
 namespace {
@@ -22,14 +22,7 @@ using report::Paragraph;
 using report::Unit;
 using report::Value;
 
-/// Whole counts stand as integers in JSON.
-Value count(double value) {
-  constexpr double exact_below = 9e15;
-  if (value == std::floor(value) && value < exact_below) return {static_cast<std::int64_t>(value), Unit::count};
-  return {value, Unit::count};
-}
-
-Value count(const std::optional<double>& value) {
+Value count_or_none(const std::optional<double>& value) {
   return value ? count(*value) : Value{std::monostate{}, Unit::count};
 }
 
@@ -54,13 +47,14 @@ std::string verdict(const app::OpResult& r) {
 
 FieldGroup work(const app::OpResult& r) {
   FieldGroup group{"Work and traffic", {}};
-  group.fields = {{"operation", "", {r.kind}, ""},
-                  {"dtype", "", {r.dtype}, ""},
-                  {"flops", "work", {r.flops.value(), Unit::flops}, ""},
-                  {"bytes", "bytes of main memory", {r.bytes.value(), Unit::bytes}, ""},
-                  {"intensity_flop_per_byte", "arithmetic intensity", {r.intensity.value(), Unit::flop_per_byte}, ""},
-                  {"trips", r.trips ? "trips to main memory" : "", count(r.trips), ""},
-                  {"uses_per_value", uses_differ(r) ? "uses of a value read, mean" : "", count(r.uses_per_value), ""}};
+  group.fields = {
+      {"operation", "", {r.kind}, ""},
+      {"dtype", "", {r.dtype}, ""},
+      {"flops", "work", {r.flops.value(), Unit::flops}, ""},
+      {"bytes", "bytes of main memory", {r.bytes.value(), Unit::bytes}, ""},
+      {"intensity_flop_per_byte", "arithmetic intensity", {r.intensity.value(), Unit::flop_per_byte}, ""},
+      {"trips", r.trips ? "trips to main memory" : "", count_or_none(r.trips), ""},
+      {"uses_per_value", uses_differ(r) ? "uses of a value read, mean" : "", count_or_none(r.uses_per_value), ""}};
   for (const app::ValueUse& use : r.uses) {
     group.fields.push_back({"uses." + use.key, use.name, count(use.uses), ""});
   }
@@ -110,17 +104,7 @@ report::Document op_document(const app::OpResult& result, bool explain, const st
   document.blocks.emplace_back(work(result));
   document.blocks.emplace_back(roofs(result));
   document.blocks.emplace_back(plot(result));
-  for (const std::string& note : result.notes) {
-    document.blocks.emplace_back(Paragraph{"notes", note, Paragraph::Style::detail});
-  }
-  for (const std::string& text : defaults) {
-    document.blocks.emplace_back(Paragraph{"assumptions", text, Paragraph::Style::detail});
-  }
-  if (explain) {
-    for (const std::string& formula : result.formulas) {
-      document.blocks.emplace_back(Paragraph{"explain", formula, Paragraph::Style::detail});
-    }
-  }
+  append_remarks(document, result.notes, defaults, explain, result.formulas);
   return document;
 }
 
