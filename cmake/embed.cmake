@@ -1,7 +1,8 @@
 # corridor_embed_data(TARGET): compiles every file under data/ into TARGET as one sorted table of (path, text).
 function(corridor_embed_data target)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/data
-       ${CMAKE_SOURCE_DIR}/data/*.toml ${CMAKE_SOURCE_DIR}/data/*.json ${CMAKE_SOURCE_DIR}/data/*.csv)
+       ${CMAKE_SOURCE_DIR}/data/*.toml ${CMAKE_SOURCE_DIR}/data/*.json ${CMAKE_SOURCE_DIR}/data/*.csv
+       ${CMAKE_SOURCE_DIR}/data/*.cu)
   list(SORT files)
   set(out ${CMAKE_BINARY_DIR}/embedded_data.cpp)
   list(TRANSFORM files PREPEND ${CMAKE_SOURCE_DIR}/data/ OUTPUT_VARIABLE paths)

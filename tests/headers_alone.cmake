@@ -11,5 +11,5 @@ if(CORRIDOR_SANITIZE)
   return()  # one build of these is enough
 endif()
 add_library(headers_alone OBJECT ${units})
-target_link_libraries(headers_alone PRIVATE corridor_views CLI11::CLI11 corridor_options)
+target_link_libraries(headers_alone PRIVATE corridor_views CLI11::CLI11 corridor_options corridor_light)
 set_target_properties(headers_alone PROPERTIES CXX_CLANG_TIDY "")
