@@ -18,19 +18,17 @@ using hardware::Device;
 using hardware::Fact;
 using hardware::MemoryLevel;
 
-constexpr const char* source = "read by corridor on this machine";
-
 /// Facts of one look at the machine.
 class Facts {
  public:
-  explicit Facts(std::string date) : date_(std::move(date)) {}
+  explicit Facts(const Measured& measured) : source_(measured.source), date_(measured.date) {}
   template <class T>
   [[nodiscard]] Fact<T> operator()(T value, std::string note = {}) const {
-    return {value, Basis::measured, source, date_, std::move(note)};
+    return {value, Basis::measured, source_, date_, std::move(note)};
   }
 
  private:
-  std::string date_;
+  std::string source_, date_;
 };
 
 std::string bandwidth_note(const ReadBandwidth& b) {
@@ -103,7 +101,7 @@ std::string architecture_of(const MachineFacts& facts) {
 }  // namespace
 
 Device cpu_from_facts(const MachineFacts& facts, const Measured& measured) {
-  const Facts fact(measured.date);
+  const Facts fact(measured);
   Device device;
   device.id = "this-machine";
   device.name = facts.cpu_name;
@@ -129,7 +127,7 @@ Device cpu_from_facts(const MachineFacts& facts, const Measured& measured) {
 
 Device cpu_from_catalogue(Device device, const MachineFacts& facts, const Measured& measured,
                           std::vector<std::string>& notes) {
-  const Facts fact(measured.date);
+  const Facts fact(measured);
   fit_cores(device, facts.usable_cores(), fact, notes);
   if (facts.memory) device.memory_capacity = fact(*facts.memory);
   if (measured.bandwidth) {

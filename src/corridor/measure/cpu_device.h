@@ -17,6 +17,7 @@ struct Measured {
   std::optional<ReadBandwidth> bandwidth;
   std::optional<FmaPeak> fma;
   std::string date;
+  std::string source = "read by corridor on this machine";  ///< of every fact
 };
 
 /// A device from facts alone: cores, caches as ladder, memory, measured bandwidth and FP32 peak.

@@ -33,7 +33,9 @@ bool memory_agrees(const Device& device, const GpuFact& gpu) {
   return std::abs(gpu.memory->value() - listed) <= memory_tolerance * listed;
 }
 
-/// A GPU by its driver's name; a size behind the name chooses among variants that share it.
+}  // namespace
+
+/// A size behind the name chooses among variants that share it.
 std::optional<ResolvedDevice> find_gpu(const Assets& assets, const GpuFact& gpu) {
   const std::string name = without_slashes(gpu.name);
   Result<ResolvedDevice> found = hardware::find_device(assets, name);
@@ -47,6 +49,8 @@ std::optional<ResolvedDevice> find_gpu(const Assets& assets, const GpuFact& gpu)
   if (!found) return std::nullopt;
   return std::move(*found);
 }
+
+namespace {
 
 /// Takes the first known GPU into `machine`; names the unknown ones. True when one was taken.
 bool take_gpu(const Assets& assets, const Prober& prober, LocalMachine& machine) {

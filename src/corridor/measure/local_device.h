@@ -39,6 +39,9 @@ struct LocalMachine {
 /// The same for this machine.
 [[nodiscard]] Result<LocalMachine> look_at_this_machine(const Assets& assets);
 
+/// A GPU of the catalogue by its driver's name; where several share the name, the memory size chooses.
+[[nodiscard]] std::optional<hardware::ResolvedDevice> find_gpu(const Assets& assets, const GpuFact& gpu);
+
 /// The device alone, with the notes joined.
 [[nodiscard]] Result<hardware::ResolvedDevice> local_device(const Assets& assets);
 

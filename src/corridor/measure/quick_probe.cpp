@@ -2,15 +2,14 @@
 // The probes: a team of threads, a buffer cut in equal slices, passes of at least some milliseconds, the best one kept.
 #include "corridor/measure/quick_probe.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
 
-#include "corridor/measure/cpu_kernels.h"
-#include "corridor/measure/stop_rule.h"
+#include "corridor/measure/cpu/kernels.h"
+#include "corridor/measure/cpu/memory.h"
+#include "corridor/measure/estimator.h"
 #include "corridor/measure/worker_team.h"
 
 namespace corridor::measure {
@@ -23,50 +22,15 @@ constexpr double mebi = 1024.0 * 1024.0;
 constexpr double least_buffer = 8 * mebi;
 constexpr double usual_buffer = 128 * mebi;
 constexpr double most_buffer = 512 * mebi;
-constexpr std::size_t block_bytes = read_block_words * sizeof(std::uint64_t);
+constexpr std::size_t block_words = block_bytes / sizeof(std::uint64_t);
 constexpr double least_pass_s = 0.008;  // starting and ending a pass takes microseconds: well under one percent
-constexpr double most_repeats = 1e9;
 
-/// Anonymous memory; nothing is touched yet, so each thread can fill its own slice next to its own core.
-class Buffer {
- public:
-  explicit Buffer(std::size_t bytes) : bytes_(bytes) {
-    void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (place == MAP_FAILED) return;
-    data_ = static_cast<std::uint64_t*>(place);
-#ifdef MADV_HUGEPAGE
-    madvise(place, bytes, MADV_HUGEPAGE);  // fewer page faults and address translations; only a wish
-#endif
-  }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() {
-    if (data_ != nullptr) munmap(data_, bytes_);
-  }
-  [[nodiscard]] std::uint64_t* data() const {
-    return data_;
-  }
-
- private:
-  std::uint64_t* data_ = nullptr;
-  std::size_t bytes_;
-};
-
-template <class Work>
-Seconds timed(const Clock& clock, const Work& work) {
-  const Seconds start = clock.now();
-  work();
-  return clock.now() - start;
-}
-
-/// How often to repeat work that took `once`, so that a pass is long enough to be timed well.
-double repeats_for(Seconds once, double least_seconds) {
-  if (!(once.value() > 0)) return 1;
-  return std::clamp(std::ceil(least_seconds / once.value()), 1.0, most_repeats);
-}
-
-tl::unexpected<Error> dead_clock(const char* probe) {
-  return fail("the clock does not move during the measurement", probe, "try again, or name a device with --device");
+EstimatorSettings quick(Seconds budget) {
+  EstimatorSettings settings;
+  settings.budget = budget;
+  settings.least_pass = Seconds{least_pass_s};
+  settings.least_passes = 3;
+  return settings;
 }
 
 }  // namespace
@@ -92,10 +56,10 @@ struct Slices {
 /// memory can take seconds where the system must first make room.
 void fill(WorkerTeam& team, Slices& slices, Seconds budget, const Clock& clock) {
   constexpr std::size_t pieces = 8;
-  const std::size_t blocks = slices.stride / read_block_words;
+  const std::size_t blocks = slices.stride / block_words;
   const Seconds start = clock.now();
   for (std::size_t piece = 1; piece <= pieces; ++piece) {
-    const std::size_t end = blocks * piece / pieces * read_block_words;
+    const std::size_t end = blocks * piece / pieces * block_words;
     team.run([&](int index) {
       std::fill(slices.of(index) + slices.words, slices.of(index) + end, static_cast<std::uint64_t>(index) + 1);
     });
@@ -113,55 +77,47 @@ Result<ReadBandwidth> probe_read_bandwidth(const BandwidthRequest& request, cons
   WorkerTeam team(request.threads);
   const auto threads = static_cast<std::size_t>(team.size());
   Slices slices;
-  slices.stride = static_cast<std::size_t>(size.value()) / threads / block_bytes * read_block_words;
+  slices.stride = static_cast<std::size_t>(size.value()) / threads / block_bytes * block_words;
   if (slices.stride == 0) return fail("too little memory for each thread", what, "free some memory, or use --device");
-  const Buffer buffer(slices.stride * threads * sizeof(std::uint64_t));
+  const Memory buffer(slices.stride * threads * sizeof(std::uint64_t));
   if (buffer.data() == nullptr) {
     return fail("the system gives no memory for the measurement", what, "free some memory, or use --device");
   }
-  slices.data = buffer.data();
+  slices.data = reinterpret_cast<std::uint64_t*>(buffer.data());
   fill(team, slices, request.fill_budget, clock);
 
-  const SumKernel sum = best_cpu_kernels().sum;
+  const Kernels& kernels = best_kernels();
+  const std::size_t bytes = slices.words * sizeof(std::uint64_t);
   std::atomic<std::uint64_t> sink{0};
-  double repeats = 1;
-  const auto pass = [&] {
-    team.run([&](int index) {
-      std::uint64_t total = 0;
-      for (double i = 0; i < repeats; ++i) total += sum(slices.of(index), slices.words);
-      sink += total;
-    });
-  };
-  repeats = repeats_for(timed(clock, pass), least_pass_s);
-  StopRule rule({request.budget});
-  while (!rule.finished()) rule.add(timed(clock, pass));
-  if (!(rule.best().value() > 0) || sink == 0) return dead_clock(what);
+  const auto samples = time_passes(quick(request.budget), clock, [&](double repeats) {
+    team.run(
+        [&](int index) { sink += kernels.read_again(slices.of(index), bytes, {}, static_cast<std::size_t>(repeats)); });
+  });
+  if (!samples) return tl::unexpected(samples.error());
 
   ReadBandwidth out;
-  out.buffer = Bytes{static_cast<double>(slices.words * threads * sizeof(std::uint64_t))};
-  out.best = out.buffer * repeats / rule.best();
+  out.buffer = Bytes{static_cast<double>(bytes * threads)};
+  out.best = out.buffer / samples->best;
   out.threads = team.size();
-  out.passes = rule.passes();
+  out.passes = samples->passes;
   out.near_cache = out.buffer < 2 * request.last_level_cache;
   return out;
 }
 
 Result<FmaPeak> probe_fma_peak(int threads, Seconds budget, const Clock& clock) {
-  const CpuKernels& kernels = best_cpu_kernels();
+  const PeakKernel& kernel = best_kernels().f32;
+  constexpr std::size_t rounds = 20000;  // of one repeat, about 50 microseconds
   WorkerTeam team(threads);
   std::atomic<int> sink{0};
-  double rounds = 20000;  // about 50 microseconds
-  const auto pass = [&] { team.run([&](int) { sink += kernels.fma(static_cast<std::size_t>(rounds)) > 0 ? 1 : 0; }); };
-  rounds *= repeats_for(timed(clock, pass), least_pass_s / 4);  // a first estimate, clocks may still be rising
-  rounds = std::min(rounds * repeats_for(timed(clock, pass), least_pass_s), most_repeats);
-  StopRule rule({budget});
-  while (!rule.finished()) rule.add(timed(clock, pass));
-  if (!(rule.best().value() > 0) || sink == 0) return dead_clock("arithmetic probe");
+  const auto samples = time_passes(quick(budget), clock, [&](double repeats) {
+    team.run([&](int) { sink += kernel.run(static_cast<std::size_t>(repeats) * rounds) > 0 ? 1 : 0; });
+  });
+  if (!samples) return tl::unexpected(samples.error());
   FmaPeak out;
   out.threads = team.size();
-  out.best = units::Flops{kernels.flop_per_round * rounds * team.size()} / rule.best();
-  out.passes = rule.passes();
-  out.vectors = kernels.name;
+  out.best = units::Flops{kernel.flop_per_round * static_cast<double>(rounds) * team.size()} / samples->best;
+  out.passes = samples->passes;
+  out.vectors = kernel.unit;
   return out;
 }
 

@@ -25,7 +25,7 @@ struct FmaPeak {
   units::FlopsPerSecond best;
   int threads = 1;
   int passes = 0;
-  std::string vectors;  ///< "avx512f", "avx2 + fma", "neon", "portable"
+  std::string vectors;  ///< "avx512", "avx2", "neon" …
 };
 
 struct BandwidthRequest {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "corridor/base/file.h"
-#include "corridor/measure/cuda_driver.h"
+#include "corridor/measure/cuda/driver_question.h"
 #include "corridor/measure/machine_reader.h"
 
 namespace corridor::measure {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NVIDIA driver's library, found at run time; nothing of CUDA is needed to build.
+// Which GPUs the NVIDIA driver shows to this process, asked without a risk of waiting for ever.
 #pragma once
 
 #include <optional>
