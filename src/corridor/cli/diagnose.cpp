@@ -2,15 +2,20 @@
 // corridor diagnose: a measured run against what is possible.
 #include "corridor/app/diagnose.h"
 
+#include <deque>
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <optional>
 
+#include "corridor/app/trace_case.h"
+#include "corridor/app/trace_comparison.h"
 #include "corridor/base/file.h"
 #include "corridor/cli/case_flags.h"
 #include "corridor/cli/session.h"
 #include "corridor/units/text.h"
 #include "corridor/views/diagnose_view.h"
+#include "corridor/views/trace_view.h"
 
 namespace corridor::cli {
 namespace {
@@ -23,6 +28,7 @@ struct DiagnoseFlags {
   std::vector<std::string> texts;
   std::string tpot, ttft, bare, bytes_per_s, flop_per_s, meter;
   std::string per_user, output, total, prefill, rate;
+  std::string against;  ///< another trace
 };
 
 void add_observation_flags(CLI::App& command, DiagnoseFlags& f) {
@@ -115,38 +121,115 @@ bool is_text_file(const std::string& word) {
   return true;
 }
 
-Result<std::string> read_text(const std::string& name) {
-  if (name != "-") return read_text_file(name, most_text_bytes);
-  std::string text(std::istreambuf_iterator<char>(std::cin), {});
-  return text;
+/// What the positional words turned out to be. A deque: the bytes of a trace stay where they are.
+struct GivenFiles {
+  std::deque<MappedFile> mapped;
+  std::string text;  ///< pasted, or a trace from standard input
+  bool text_given = false;
+  std::vector<app::TraceFile> traces;
+};
+
+/// Takes `word` when its content is a trace, whatever its name.
+Result<bool> take_trace(const std::string& word, GivenFiles& given) {
+  if (!is_file(word)) return false;
+  Result<MappedFile> file = MappedFile::open(word);
+  if (!file) return false;  // the reader of what it else would be says why
+  const app::TraceFile trace{word, file->text()};
+  const Result<bool> is_one = app::is_trace(trace);
+  if (!is_one || !*is_one) return is_one;
+  given.mapped.push_back(std::move(*file));
+  given.traces.push_back({word, given.mapped.back().text()});
+  return true;
 }
 
-Result<int> run_diagnose(DiagnoseFlags& f, Session& session) {
-  Result<diagnose::Observation> seen = observation(f);
-  if (!seen) return tl::unexpected(seen.error());
-  app::DiagnoseRequest request;
-  request.seen = *seen;
+Result<int> take_text(const std::string& word, GivenFiles& given) {
+  if (!given.text.empty() && given.text.back() != '\n') given.text += '\n';
+  given.text_given = true;
+  if (word == "-") {
+    given.text.append(std::istreambuf_iterator<char>(std::cin), {});
+    return 0;
+  }
+  Result<std::string> text = read_text_file(word, most_text_bytes);
+  if (!text) return tl::unexpected(text.error());
+  given.text += *text;
+  return 0;
+}
+
+Result<int> sort_words(DiagnoseFlags& f, GivenFiles& given) {
   std::vector<std::string> words = f.texts;
   if (!f.base.model.empty()) words.insert(words.begin(), f.base.model);
   f.base.model.clear();
   for (const std::string& word : words) {
+    const Result<bool> traced = take_trace(word, given);
+    if (!traced) return tl::unexpected(traced.error());
+    if (*traced) continue;
     if (is_text_file(word)) {
-      Result<std::string> text = read_text(word);
-      if (!text) return tl::unexpected(text.error());
-      if (!request.text.empty() && request.text.back() != '\n') request.text += '\n';
-      request.text += *text;
-      request.text_given = true;
+      if (Result<int> ok = take_text(word, given); !ok) return ok;
     } else if (f.base.model.empty()) {
       f.base.model = word;
     } else {
       return fail("no such file, and the model is " + f.base.model + " already", word,
-                  "give one model and any number of text files");
+                  "give one model and any number of text files or traces");
     }
   }
-  request.base = f.base;
-  Result<const Assets*> assets = session.assets();
+  const app::TraceFile piped{"standard input", given.text};
+  if (!given.text_given) return 0;
+  const Result<bool> is_one = app::is_trace(piped);
+  if (!is_one) return tl::unexpected(is_one.error());
+  if (*is_one) {
+    given.traces.push_back(piped);
+    given.text_given = false;
+  }
+  return 0;
+}
+
+/// The trace of --against, diagnosed as the first one was.
+Result<app::TraceAnswer> read_reference(const std::string& file, const app::PredictRequest& base,
+                                        const Assets& assets) {
+  const Result<MappedFile> mapped = MappedFile::open(file);
+  if (!mapped) return fail(mapped.error().what, "--against " + file, mapped.error().fix);
+  const app::TraceFile trace{file, mapped->text()};
+  const Result<bool> is_one = app::is_trace(trace);
+  if (!is_one || !*is_one) return fail("is no trace", "--against " + file, "name a trace of the PyTorch profiler");
+  return app::diagnose_traces(assets, {base, {trace}});
+}
+
+Result<int> run_traces(const DiagnoseFlags& f, const diagnose::Observation& seen, const GivenFiles& given,
+                       Session& session) {
+  const std::string& first = given.traces.front().name;
+  if (given.text_given) {
+    return fail("a trace and pasted text are two answers", first, "diagnose them one after the other");
+  }
+  if (!seen.empty() || seen.meter) {
+    return fail("a trace tells what ran, an observed speed has no effect on it", first,
+                "leave out the observed values, or the trace");
+  }
+  const Result<const Assets*> assets = session.assets();
   if (!assets) return tl::unexpected(assets.error());
-  Result<app::DiagnoseAnswer> answer = app::diagnose(**assets, request);
+  const Result<app::TraceAnswer> answer = app::diagnose_traces(**assets, {f.base, given.traces});
+  if (!answer) return tl::unexpected(answer.error());
+  std::optional<app::TraceComparison> comparison;
+  if (!f.against.empty()) {
+    const Result<app::TraceAnswer> reference = read_reference(f.against, f.base, **assets);
+    if (!reference) return tl::unexpected(reference.error());
+    comparison = app::compare_traces(*answer, *reference);
+  }
+  return session.show(views::trace_view(*answer, session.explain(), comparison ? &*comparison : nullptr));
+}
+
+Result<int> run_diagnose(DiagnoseFlags& f, Session& session) {
+  const Result<diagnose::Observation> seen = observation(f);
+  if (!seen) return tl::unexpected(seen.error());
+  GivenFiles given;
+  if (Result<int> ok = sort_words(f, given); !ok) return ok;
+  if (!given.traces.empty()) return run_traces(f, *seen, given, session);
+  if (!f.against.empty()) {
+    return fail("no trace is given to compare with it", "--against " + f.against, "name a trace first");
+  }
+  const Result<const Assets*> assets = session.assets();
+  if (!assets) return tl::unexpected(assets.error());
+  const Result<app::DiagnoseAnswer> answer =
+      app::diagnose(**assets, {f.base, *seen, std::move(given.text), given.text_given});
   if (!answer) return tl::unexpected(answer.error());
   const bool refused = answer->diagnosis && answer->diagnosis->status == diagnose::Status::does_not_fit;
   return session.show(views::diagnose_view(*answer, session.explain()), refused ? exit_no : exit_answered);
@@ -159,8 +242,12 @@ void add_diagnose(CLI::App& app, Session& session) {
       app.add_subcommand("diagnose", "a measured run against what is possible: which wall, how far, what next");
   auto flags = std::make_shared<DiagnoseFlags>();
   add_case_flags(*command, flags->base, NeedsDevice::no);
-  command->add_option("text", flags->texts, "files with a pasted command, results or log; - reads standard input")
+  command
+      ->add_option("text", flags->texts,
+                   "traces of the PyTorch profiler (.json, .gz, .zst), or pasted commands, results, logs; - reads "
+                   "standard input")
       ->type_name("FILE");
+  command->add_option("--against", flags->against, "another trace: what changed between the two")->type_name("FILE");
   add_observation_flags(*command, *flags);
   session.add_output_flags(*command);
   command->callback([flags, &session] { session.run = [flags, &session] { return run_diagnose(*flags, session); }; });

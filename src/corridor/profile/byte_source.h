@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes of a file in pieces, packed or not, so that a reader needs no more memory than one piece.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "corridor/base/result.h"
+
+namespace corridor::profile {
+
+class ByteSource {
+ public:
+  ByteSource() = default;
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+  virtual ~ByteSource() = default;
+  /// The next bytes, at most `most`; an empty view at the end. The view holds until the next call.
+  [[nodiscard]] virtual Result<std::string_view> next(std::size_t most) = 0;
+};
+
+/// Reads `bytes` (a mapped file; it must outlive the source): .gz and .zst are unpacked by their content, not by their
+/// name. A packed file that unpacks to more than `most_unpacked` bytes fails there with one line.
+[[nodiscard]] std::unique_ptr<ByteSource> open_bytes(std::string_view bytes, const std::string& file,
+                                                     std::size_t most_unpacked = std::size_t{64} << 30U);
+
+/// The first unpacked bytes, to tell what a file is; at most `most`. Fails as `next` does.
+[[nodiscard]] Result<std::string> peek_bytes(std::string_view bytes, const std::string& file,
+                                             std::size_t most = std::size_t{64} << 10U);
+
+}  // namespace corridor::profile
