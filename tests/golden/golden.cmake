@@ -16,7 +16,7 @@ foreach(file IN LISTS golden_files)
   corridor_recorded(golden ${file})
 endforeach()
 
-file(GLOB documents CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/*.md ${CMAKE_SOURCE_DIR}/docs/*.md)
+file(GLOB documents CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/*.md ${CMAKE_SOURCE_DIR}/docs/*.md ${CMAKE_SOURCE_DIR}/docs/design/*.md)
 foreach(file IN LISTS documents)
   file(STRINGS ${file} commands REGEX "^\\$ [^ ]*corridor( |$)")
   if(commands)

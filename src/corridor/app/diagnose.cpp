@@ -103,8 +103,10 @@ std::vector<diagnose::BoardVariant> variants(const Assets& assets, const Predict
     const Result<roofline::Prediction> p = predict_case(other, other.scenario);
     if (!p) continue;
     const bool first_token = !seen.tpot_s && !seen.tok_s_per_user && !seen.output_tok_s && !seen.total_tok_s;
-    found.push_back(
-        {id, first_token ? p->prefill.expected.mid : units::Seconds{p->decode.tpot_s(p->decode.expected.mid)}});
+    const auto &here = a.device.link.bandwidth_per_direction, &there = other.device.link.bandwidth_per_direction;
+    found.push_back({id,
+                     first_token ? p->prefill.expected.mid : units::Seconds{p->decode.tpot_s(p->decode.expected.mid)},
+                     here && (!there || there->value < here->value)});
   }
   return found;
 }

@@ -45,6 +45,10 @@ int run(int argc, char** argv) {
   add_block(app, session);
   add_devices(app, session);
   add_models(app, session);
+  add_measure(app, session);
+  add_validate(app, session);
+  add_lab(app, session);
+  add_tour(app, session);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // the parser takes them last first
   } catch (const CLI::Success& success) {                               // --help, --version

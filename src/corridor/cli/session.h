@@ -57,6 +57,10 @@ void add_op(CLI::App& app, Session& session);
 void add_block(CLI::App& app, Session& session);
 void add_devices(CLI::App& app, Session& session);
 void add_models(CLI::App& app, Session& session);
+void add_measure(CLI::App& app, Session& session);
+void add_validate(CLI::App& app, Session& session);
+void add_lab(CLI::App& app, Session& session);
+void add_tour(CLI::App& app, Session& session);
 /// `corridor` alone: this machine, its ridge, what it could reach, then the help.
 Result<int> run_welcome(const CLI::App& app, Session& session);
 

@@ -324,7 +324,8 @@ class Verdict {
 
   /// Shares of the observed time of a slow run. Certain is only what physics asks of the memory, and the arithmetic and
   /// transfers that are expected; the rest is neither bytes nor FLOPs: overhead, or transfers where a dense model is
-  /// cut over devices (a cost that one device does not have), when they are large or the best explanation.
+  /// cut over devices (a cost that one device does not have), when they are large or the best explanation, or
+  /// arithmetic where that explains it best (a low clock).
   Wall wall_of_slow() const {
     const roofline::Budget& b = c().budget;
     roofline::Budget certain;
@@ -337,7 +338,11 @@ class Verdict {
                                     [](const model::LayerGroup& group) { return group.feed_forward.experts > 0; });
     const bool best_is_link = !d_.hypotheses.empty() && d_.hypotheses.front().wall == Wall::interconnect;
     const bool links_matter = best_is_link || b.communication > b.total() * small_communication;
-    (scenario_.parallelism.tp > 1 && !routed && links_matter ? certain.communication : certain.host) += rest;
+    const bool best_is_compute = !d_.hypotheses.empty() && d_.hypotheses.front().wall == Wall::compute;
+    Seconds& of_rest = scenario_.parallelism.tp > 1 && !routed && links_matter ? certain.communication
+                       : best_is_compute                                       ? certain.compute
+                                                                               : certain.host;
+    of_rest += rest;
     return roofline::shares_of(certain).wall();
   }
 

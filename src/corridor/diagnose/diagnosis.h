@@ -50,6 +50,7 @@ struct Rates {
 struct BoardVariant {
   std::string id;
   units::Seconds expected;
+  bool slower_link = false;  ///< its devices reach each other by a slower link, or by none
 };
 
 struct Diagnosis {

@@ -104,8 +104,9 @@ void suspect_links(const PredictInput& base, Suspects& suspects) {
   constexpr double no_peer_latency_s = 5e-4;
   for (roofline::AllReduceConstants& c : constants.all_reduce) {
     c.latency_graph_s = c.latency_fused_s = c.latency_eager_s = no_peer_latency_s;
-    c.ring_latency_s = no_peer_latency_s;
+    c.ring.latency_s = no_peer_latency_s;
   }
+  constants.pcie.latency_s = no_peer_latency_s;
   suspects.add_changed({base.model, slow_link, base.scenario, base.engine, constants, base.draft},
                        "transfers go through the host: no peer access, or the devices share no fast link",
                        "nvidia-smi topo -m; time one all-reduce of a few kB (NCCL tests); each layer needs two",
@@ -115,8 +116,9 @@ void suspect_links(const PredictInput& base, Suspects& suspects) {
   roofline::KernelConstants eager = base.constants;
   for (roofline::AllReduceConstants& c : eager.all_reduce) {
     c.latency_graph_s = c.latency_fused_s = c.latency_eager_s;
-    c.ring_latency_s += c.latency_eager_s;
+    c.ring.latency_s += c.latency_eager_s;
   }
+  eager.pcie.latency_s += eager.all_reduce.front().latency_eager_s;
   suspects.add_changed(
       {base.model, pcie, base.scenario, base.engine, eager, base.draft},
       "the collectives are launched eagerly or run over PCIe",
@@ -142,7 +144,8 @@ void suspect_device(const DiagnoseInput& input, const Comparison& comparison, Su
   for (const BoardVariant& variant : input.variants) {
     suspects.add(variant.expected - comparison.expected.mid,
                  "the board is a " + variant.id + ", not a " + input.input.device.id,
-                 "nvidia-smi --query-gpu=name,memory.total,power.limit --format=csv", Wall::memory);
+                 "nvidia-smi --query-gpu=name,memory.total,power.limit --format=csv",
+                 variant.slower_link && input.input.scenario.parallelism.tp > 1 ? Wall::interconnect : Wall::memory);
   }
   // Boards at half of their power limit were seen at about 0.6 of their clock; a fault below that is another one.
   constexpr double low_clock = 0.6;

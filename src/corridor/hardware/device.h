@@ -86,6 +86,8 @@ struct Device {
   MaybeFact<units::BytesPerSecond> memory_bandwidth;     ///< datasheet (bus × rate)
   MaybeFact<units::BytesPerSecond> reachable_bandwidth;  ///< what a read or copy kernel was seen to reach
   MaybeFact<units::FlopsPerSecond> reachable_bf16;       ///< best sustained matrix product seen
+  /// One small kernel inside a captured graph, its gap to the next included; only a measurement of this machine has it.
+  MaybeFact<units::Seconds> launch_floor;
   std::array<MaybeFact<units::FlopsPerSecond>, compute_type_count> peaks;  ///< dense, fp32 accumulate for fp16/bf16
   SmLimits sm;
   std::vector<MemoryLevel> ladder;  ///< registers … main memory, at least main memory

@@ -61,6 +61,10 @@ constexpr Key<D> reachable_keys[] = {
     {"bf16_flop_per_s", flops_rule, [](D& d, F&& f) { d.reachable_bf16 = typed<units::FlopsPerSecond>(std::move(f)); }},
 };
 
+constexpr Key<D> launch_keys[] = {
+    {"floor_s", seconds_rule, [](D& d, F&& f) { d.launch_floor = typed<units::Seconds>(std::move(f)); }},
+};
+
 constexpr Key<MemoryLevel> level_keys[] = {
     {"capacity_bytes", bytes_rule, [](MemoryLevel& l, F&& f) { l.capacity = typed<units::Bytes>(std::move(f)); }},
     {"bandwidth_bytes_per_s", bandwidth_rule,
@@ -298,14 +302,14 @@ Done check_top_keys(const toml::table& root, const std::string& file) {
   static constexpr std::string_view texts[] = {"id",      "name",         "aliases",        "vendor",
                                                "family",  "architecture", "form_factor",    "kind",
                                                "warning", "memory_type",  "default_engine", "unified_memory"};
-  static constexpr std::string_view tables[] = {"sources", "general", "memory", "reachable",
+  static constexpr std::string_view tables[] = {"sources", "general", "memory", "reachable", "launch",
                                                 "peaks",   "sm",      "link",   "pcie"};
   for (const auto& [key, node] : root) {
     const std::string_view k = key.str();
     if (std::find(std::begin(texts), std::end(texts), k) != std::end(texts) || k == "ladder") continue;
     if (std::find(std::begin(tables), std::end(tables), k) == std::end(tables)) {
       return fail(fmt::format("unknown key \"{}\"", k), at(file, node),
-                  "tables are sources, general, memory, reachable, peaks, sm, ladder, link, pcie");
+                  "tables are sources, general, memory, reachable, launch, peaks, sm, ladder, link, pcie");
     }
     if (!node.is_table())
       return fail(fmt::format("{} is not a table", k), at(file, node), fmt::format("write [{}]", k));
@@ -318,6 +322,8 @@ Done read_tables(const toml::table& root, const Context& context, Device& device
   const auto table = [&](std::string_view key) { return root.get_as<toml::table>(key); };
   Done done = 0U;
   if (const auto* t = table("general")) done = read_numbers<Device>(*t, "general", general_keys, {}, context, device);
+  if (!done) return done;
+  if (const auto* t = table("launch")) done = read_numbers<Device>(*t, "launch", launch_keys, {}, context, device);
   if (!done) return done;
   if (const auto* t = table("reachable"))
     done = read_numbers<Device>(*t, "reachable", reachable_keys, {}, context, device);

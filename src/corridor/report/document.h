@@ -136,7 +136,19 @@ struct LinePlot {
   std::vector<Series> series;
 };
 
-using Block = std::variant<FieldGroup, Table, Paragraph, RooflinePlot, StackedBar, LinePlot>;
+/// Many points of two numbers of one kind against each other, in log-log axes with the line on which they agree and the
+/// lines at twice and half. HTML: SVG; terminal: nothing (its facts are in tables); JSON: object at `key` with the name
+/// and the number of points of each series.
+struct ScatterPlot {
+  struct Series {
+    std::string name;
+    std::vector<double> x, y;
+  };
+  std::string key, title, x_label, y_label;
+  std::vector<Series> series;
+};
+
+using Block = std::variant<FieldGroup, Table, Paragraph, RooflinePlot, StackedBar, LinePlot, ScatterPlot>;
 
 struct Document {
   std::string schema;  ///< "corridor/prediction/1"

@@ -103,6 +103,13 @@ class Page {
     figure(plot.title, svg_lines(plot), series.size() > 1 ? colour_keys(series) : "");
   }
 
+  void add(const ScatterPlot& plot) {
+    end_list();
+    std::vector<std::string> series;
+    for (const auto& cloud : plot.series) series.push_back(cloud.name);
+    figure(plot.title, svg_scatter(plot), series.size() > 1 ? colour_keys(series) : "");
+  }
+
   void add(const StackedBar& bar) {
     end_list();
     if (bar.parts.empty()) return;

@@ -131,6 +131,17 @@ class Writer {
     object["series"] = std::move(series);
     set(plot.key, std::move(object));
   }
+  void add(const ScatterPlot& plot) {
+    Json series = Json::array();
+    for (const auto& cloud : plot.series) {
+      series.push_back({{"name", cloud.name}, {"points", std::min(cloud.x.size(), cloud.y.size())}});
+    }
+    Json object = Json::object();
+    object["x_label"] = plot.x_label;
+    object["y_label"] = plot.y_label;
+    object["series"] = std::move(series);
+    set(plot.key, std::move(object));
+  }
 
   [[nodiscard]] std::string text() const { return root_.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
   [[nodiscard]] const std::vector<std::string>& duplicates() const { return duplicates_; }

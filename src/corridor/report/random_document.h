@@ -70,7 +70,7 @@ class RandomDocument {
   }
 
   Block block(const std::string& key) {
-    switch (below(6)) {
+    switch (below(7)) {
       case 0: {
         FieldGroup group{text(), {}};
         for (std::size_t i = below(5); i > 0; --i) {
@@ -89,6 +89,11 @@ class RandomDocument {
         for (std::size_t i = below(11); i > 0; --i) bar.parts.push_back({"p" + std::to_string(i), text(), number()});
         if (below(2) == 0) bar.total = number();
         return bar;
+      }
+      case 5: {
+        ScatterPlot plot{key, text(), text(), text(), {}};
+        for (std::size_t i = below(10); i > 0; --i) plot.series.push_back({text(), {number(), number()}, {number()}});
+        return plot;
       }
       default: {
         LinePlot plot{key, text(), text(), text(), below(2) == 0, below(2) == 0, {}};

@@ -17,4 +17,7 @@ namespace corridor::report {
 /// Curves over one axis; empty when no point can be drawn.
 [[nodiscard]] std::string svg_lines(const LinePlot& plot);
 
+/// Points around the line on which both numbers agree; empty when no point can be drawn.
+[[nodiscard]] std::string svg_scatter(const ScatterPlot& plot);
+
 }  // namespace corridor::report

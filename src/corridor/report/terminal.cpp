@@ -93,6 +93,7 @@ class Terminal {
     last_was_paragraph_ = true;
   }
   void add(const RooflinePlot& /*plot*/) {}
+  void add(const ScatterPlot& /*plot*/) {}
   void add(const StackedBar& bar);
   void add(const LinePlot& plot) {
     if (plot.series.empty()) return;

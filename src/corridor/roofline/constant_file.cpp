@@ -12,6 +12,19 @@
 namespace corridor::roofline {
 namespace {
 
+/// A source may be one word, explained once in the file's [sources].
+Result<int> explain_sources(ConstantFile& out) {
+  for (auto& [name, constant] : out.values) {
+    const auto text = out.texts.find("sources." + constant.source);
+    if (text != out.texts.end()) constant.source = text->second;
+    if (constant.source.size() < 8) {
+      return fail(name + " has no source", out.file + ":" + std::to_string(constant.line),
+                  "say where the value comes from, or name an entry of [sources]");
+    }
+  }
+  return 0;
+}
+
 class Reader {
  public:
   explicit Reader(ConstantFile& out) : out_(out) {}
@@ -58,7 +71,6 @@ class Reader {
     constant.unit = table["unit"].value_or(std::string());
     if (!table["unit"].is_string())
       return error(table, name + " has no unit", "add unit = \"…\" (\"1\" for a plain ratio)");
-    if (constant.source.size() < 8) return error(table, name + " has no source", "say where the value comes from");
     if (constant.basis != "vendor" && constant.basis != "measured" && constant.basis != "derived" &&
         constant.basis != "assumed") {
       return error(table, name + " has basis \"" + constant.basis + "\"", "use vendor, measured, derived or assumed");
@@ -92,6 +104,7 @@ Result<ConstantFile> parse_constants(std::string_view toml_text, const std::stri
   try {
     const toml::table parsed = toml::parse(toml_text, file);
     if (Result<int> ok = Reader(out).read_table(parsed, ""); !ok) return tl::unexpected(ok.error());
+    if (Result<int> ok = explain_sources(out); !ok) return tl::unexpected(ok.error());
   } catch (const toml::parse_error& error) {
     return fail(std::string(error.description()), file + ":" + std::to_string(error.source().begin.line),
                 "correct the TOML");

@@ -15,7 +15,7 @@ namespace corridor::roofline {
 struct Constant {
   double value = 0;  ///< booleans are 0 and 1
   std::string unit;
-  std::string source;
+  std::string source;  ///< in full; a file may write one word that its [sources] explains
   std::string basis;
   int line = 0;
 };

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "corridor/roofline/constant_file.h"
+#include "corridor/roofline/device_rules.h"
 
 namespace corridor::roofline {
 namespace {
@@ -34,11 +35,17 @@ class Filler {
     take(table + ".k_half", c.k_half);
     take(table + ".tile_m", c.tile_m);
     take(table + ".tile_n", c.tile_n);
+    take(table + ".idle_exponent", c.idle_exponent);
+  }
+  void take_transfer(const std::string& table, const std::string& prefix, TransferConstants& c) {
+    take(table + prefix + "latency_s", c.latency_s);
+    take(table + prefix + "small_fraction", c.small_fraction);
+    take(table + prefix + "large_latency_s", c.large_latency_s);
+    take(table + prefix + "bandwidth_fraction", c.bandwidth_fraction);
   }
   void take_transfer(const std::string& table, TransferConstants& c) {
-    take(table + ".latency_s", c.latency_s);
-    take(table + ".bandwidth_fraction", c.bandwidth_fraction);
-    take(table + ".half_size_bytes", c.half_size_bytes);
+    take_transfer(table, ".", c);
+    take(table + ".step_latency_s", c.step_latency_s);
   }
   void take_all_reduce(int ranks, AllReduceConstants& c) {
     const std::string table = "all_reduce." + std::to_string(ranks);
@@ -50,9 +57,13 @@ class Filler {
     take(table + ".one_shot_max_bytes", c.one_shot_max_bytes);
     take(table + ".two_shot_extra_s", c.two_shot_extra_s);
     take(table + ".two_shot_bandwidth_fraction", c.two_shot_bandwidth_fraction);
-    take(table + ".ring_latency_s", c.ring_latency_s);
-    take(table + ".ring_half_size_bytes", c.ring_half_size_bytes);
-    take(table + ".ring_bandwidth_fraction", c.ring_bandwidth_fraction);
+    take_transfer(table, ".ring_", c.ring);
+  }
+  void take_interval(const std::string& kind, KindInterval& c) {
+    take("interval." + kind + ".small_low", c.small.low);
+    take("interval." + kind + ".small_high", c.small.high);
+    take("interval." + kind + ".large_low", c.large.low);
+    take("interval." + kind + ".large_high", c.large.high);
   }
   [[nodiscard]] const Result<int>& ok() const { return ok_; }
 
@@ -67,6 +78,9 @@ void fill_attention(Filler& fill, KernelConstants& c) {
   fill.take("attention_decode.half_size_bytes", c.attention_decode.half_size_bytes);
   fill.take("attention_decode.compute_fraction", c.attention_decode.compute_fraction);
   fill.take("attention_decode.p_norm", c.attention_decode.p_norm);
+  fill.take("attention_decode.tile_s", c.attention_decode.tile_s);
+  fill.take("attention_decode.tile_p_norm", c.attention_decode.tile_p_norm);
+  fill.take("attention_decode.split_extra_s", c.attention_decode.split_extra_s);
   c.attention_decode_fp8 = c.attention_decode;
   fill.take("attention_decode.fp8.t0_s", c.attention_decode_fp8.t0_s);
   fill.take("attention_decode.fp8.bandwidth_fraction", c.attention_decode_fp8.bandwidth_fraction);
@@ -74,9 +88,33 @@ void fill_attention(Filler& fill, KernelConstants& c) {
   fill.take("attention_prefill.t0_s", c.attention_prefill.t0_s);
   fill.take("attention_prefill.compute_fraction", c.attention_prefill.compute_fraction);
   fill.take("attention_prefill.fp8.compute_fraction", c.attention_prefill.compute_fraction_fp8);
-  fill.take("attention_prefill.half_length_tokens", c.attention_prefill.half_length_tokens);
+  fill.take("attention_prefill.half_width", c.attention_prefill.half_width);
+  fill.take("attention_prefill.tile_s", c.attention_prefill.tile_s);
+  fill.take("attention_prefill.chain", c.attention_prefill.chain);
+  fill.take("attention_prefill.fp8.t0_s", c.attention_prefill.t0_fp8_s);
   fill.take("attention_prefill.bandwidth_fraction", c.attention_prefill.bandwidth_fraction);
   fill.take("attention_prefill.p_norm", c.attention_prefill.p_norm);
+}
+
+void fill_intervals(Filler& fill, KernelConstants& c) {
+  fill.take_interval("product", c.interval_product);
+  fill.take_interval("product_narrow", c.interval_product_narrow);
+  fill.take_interval("moe", c.interval_moe);
+  fill.take_interval("attention_decode", c.interval_attention_decode);
+  fill.take_interval("attention_prefill", c.interval_attention_prefill);
+  fill.take_interval("collective", c.interval_collective);
+  fill.take_interval("elementwise", c.interval_elementwise);
+}
+
+void fill_transfers(Filler& fill, KernelConstants& c) {
+  fill.take("all_reduce.custom_max_bytes", c.custom_all_reduce_max_bytes);
+  for (const int ranks : {2, 4, 8}) fill.take_all_reduce(ranks, c.all_reduce.emplace_back());
+  fill.take_transfer("all_gather", c.all_gather);
+  fill.take_transfer("all_to_all", c.all_to_all);
+  fill.take_transfer("send_recv", c.send_recv);
+  fill.take_transfer("pcie", c.pcie);
+  fill.take_transfer("network", c.network);
+  fill.take("network.bytes_per_s", c.network_bytes_per_s);
 }
 
 Result<KernelConstants> fill_constants(const ConstantFile& file) {
@@ -102,13 +140,10 @@ Result<KernelConstants> fill_constants(const ConstantFile& file) {
   fill.take("elementwise.t0_s", c.elementwise.t0_s);
   fill.take("elementwise.bandwidth_fraction", c.elementwise.bandwidth_fraction);
   fill.take("elementwise.half_size_bytes", c.elementwise.half_size_bytes);
-  fill.take("all_reduce.custom_max_bytes", c.custom_all_reduce_max_bytes);
-  for (const int ranks : {2, 4, 8}) fill.take_all_reduce(ranks, c.all_reduce.emplace_back());
-  fill.take_transfer("all_gather", c.all_gather);
-  fill.take_transfer("all_to_all", c.all_to_all);
-  fill.take_transfer("send_recv", c.send_recv);
-  fill.take_transfer("network", c.network);
-  fill.take("network.bytes_per_s", c.network_bytes_per_s);
+  fill_transfers(fill, c);
+  fill_intervals(fill, c);
+  fill.take("cache.usable_fraction", c.cache.usable_fraction);
+  fill.take("cache.bytes_per_s", c.cache.bytes_per_s);
   double measured = 0;
   fill.take("class_measured", measured);
   if (!fill.ok()) return tl::unexpected(fill.ok().error());
@@ -136,42 +171,6 @@ bool claims(const ConstantFile& file, const hardware::Device& device) {
          any("applies_to.vendors", device.vendor);
 }
 
-/// Where no kernel of a class was measured, the catalogue's own reachable figures replace the rule's fractions.
-void scale_to_reachable(const hardware::Device& device, KernelConstants& c) {
-  if (device.reachable_bandwidth && device.memory_bandwidth) {
-    const double fraction = std::min(1.0, device.reachable_bandwidth->value / device.memory_bandwidth->value);
-    const double ratio = fraction / std::max({c.bf16.bandwidth_fraction, c.elementwise.bandwidth_fraction, 1e-6});
-    for (ProductConstants* p :
-         {&c.bf16, &c.fp8, &c.fp8_block, &c.fp4, &c.int8, &c.weight_only, &c.moe, &c.moe_fp8, &c.moe_fp4}) {
-      p->bandwidth_fraction = std::min(1.0, p->bandwidth_fraction * ratio);
-    }
-    for (AttentionDecodeConstants* a : {&c.attention_decode, &c.attention_decode_fp8}) {
-      a->bandwidth_fraction = std::min(1.0, a->bandwidth_fraction * ratio);
-    }
-  }
-  const auto& peak = device.peak(hardware::ComputeType::bf16);
-  if (device.reachable_bf16 && peak) {
-    const double ratio = std::min(1.0, device.reachable_bf16->value / peak->value) / c.bf16.compute_fraction;
-    for (ProductConstants* p :
-         {&c.bf16, &c.fp8, &c.fp8_block, &c.fp4, &c.int8, &c.weight_only, &c.moe, &c.moe_fp8, &c.moe_fp4}) {
-      p->compute_fraction = std::min(1.0, p->compute_fraction * ratio);
-    }
-  }
-}
-
-/// Latency × bandwidth: the size that reaches half the rate grows with the bandwidth of the device.
-void scale_half_sizes(const hardware::Device& device, double reference_bandwidth, KernelConstants& c) {
-  if (!device.memory_bandwidth || reference_bandwidth <= 0) return;
-  const double ratio = device.memory_bandwidth->value.value() / reference_bandwidth;
-  for (ProductConstants* p :
-       {&c.bf16, &c.fp8, &c.fp8_block, &c.fp4, &c.int8, &c.weight_only, &c.moe, &c.moe_fp8, &c.moe_fp4}) {
-    p->half_size_bytes *= ratio;
-  }
-  c.attention_decode.half_size_bytes *= ratio;
-  c.attention_decode_fp8.half_size_bytes *= ratio;
-  c.elementwise.half_size_bytes *= ratio;
-}
-
 enum class Part { head, whole };
 
 /// A file of constants, or only what stands before its first table (who it applies to).
@@ -182,32 +181,52 @@ Result<ConstantFile> load_file(const Assets& assets, const std::string& path, Pa
   return parse_constants(*text, assets.describe(path));
 }
 
+/// Half sizes are latency × bandwidth, so those of a lower layer hold at that layer's bandwidth.
+void overlay(const ConstantFile& file, ConstantFile& all) {
+  const auto before = all.number("reference_bandwidth");
+  const auto after = file.number("reference_bandwidth");
+  if (before && after && *before > 0) {
+    for (auto& [key, constant] : all.values) {
+      if (key.ends_with("half_size_bytes")) constant.value *= *after / *before;
+    }
+  }
+  all.overlay(file);
+}
+
 }  // namespace
 
-Result<KernelConstants> load_kernel_constants(const Assets& assets, const hardware::Device& device) {
-  ConstantFile all;
+Result<ConstantLayers> load_constant_layers(const Assets& assets, const hardware::Device& device) {
+  ConstantLayers layers;
   for (const char* path : {"kernels/default.toml", "kernels/network.toml"}) {
     Result<ConstantFile> file = load_file(assets, path, Part::whole);
     if (!file) return tl::unexpected(file.error());
-    all.overlay(*file);
+    layers.values.overlay(*file);
   }
-  std::string device_class = "default";
   for (const std::string& path : assets.list("kernels")) {
     Result<ConstantFile> head = load_file(assets, path, Part::head);
     if (!head) return tl::unexpected(head.error());
     if (!claims(*head, device)) continue;
     Result<ConstantFile> file = load_file(assets, path, Part::whole);
     if (!file) return tl::unexpected(file.error());
-    all.overlay(*file);
-    device_class = path.substr(8, path.size() - 8 - 5);  // kernels/NAME.toml
+    overlay(*file, layers.values);
+    layers.device_class = path.substr(8, path.size() - 8 - 5);  // kernels/NAME.toml
     break;
   }
-  Result<KernelConstants> constants = fill_constants(all);
+  return layers;
+}
+
+Result<KernelConstants> kernel_constants(const ConstantLayers& layers, const hardware::Device& device) {
+  Result<KernelConstants> constants = fill_constants(layers.values);
   if (!constants) return constants;
-  constants->device_class = device_class;
-  scale_half_sizes(device, all.number("reference_bandwidth").value_or(0), *constants);
-  if (!constants->measured) scale_to_reachable(device, *constants);
+  constants->device_class = layers.device_class;
+  apply_device_rules(device, layers.values, *constants);
   return constants;
+}
+
+Result<KernelConstants> load_kernel_constants(const Assets& assets, const hardware::Device& device) {
+  const Result<ConstantLayers> layers = load_constant_layers(assets, device);
+  if (!layers) return tl::unexpected(layers.error());
+  return kernel_constants(*layers, device);
 }
 
 }  // namespace corridor::roofline

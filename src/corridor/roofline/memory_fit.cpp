@@ -145,6 +145,15 @@ double decoding_at_once(const Case& c, double asked, double admitted) {
   return std::max(1.0, std::floor(std::min({asked, admitted, supplied})));
 }
 
+/// Requests that memory admits: engines that reserve a request's longest length admit what holds that; the others admit
+/// while the cache grows, so on average each takes its prompt and half of its answer.
+double admitted_at_once(const Case& c, double beside_weights, const MemoryFit& fit) {
+  if (c.engine.reserves_whole) return fit.max_requests;
+  const double middle = static_cast<double>(c.scenario.input) + static_cast<double>(c.scenario.output) / 2;
+  const double each = sequence_bytes(c.model, c.scenario, c.scenario.parallelism, middle);
+  return each > 0 ? std::max(fit.max_requests, most_requests(c, each, beside_weights)) : fit.max_requests;
+}
+
 }  // namespace
 
 MemoryFit fit_memory(const model::ModelSpec& model, const hardware::Device& device, const graph::Scenario& scenario,
@@ -179,7 +188,7 @@ MemoryFit fit_memory(const model::ModelSpec& model, const hardware::Device& devi
   fit.kv_pool = Bytes{std::max(0.0, beside_weights - need.activations.value())};
   count_capacity(c, beside_weights, fit);
   if (closed_loop && fit.has_kv) {
-    fit.sequences = decoding_at_once(c, per_replica, fit.max_requests);
+    fit.sequences = decoding_at_once(c, per_replica, admitted_at_once(c, beside_weights, fit));
     const double length = static_cast<double>(scenario.input + scenario.output);
     if (fit.fits) fit.kv = Bytes{fit.sequences * sequence_bytes(model, scenario, scenario.parallelism, length)};
   }

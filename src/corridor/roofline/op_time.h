@@ -38,6 +38,8 @@ struct OpTime {
   Bound bound = Bound::memory;
   Arithmetic arithmetic;
   bool skipped = false;  ///< does not exist on this device (quantising activations without the type)
+  /// Observed ÷ expected of single operations of this kind and size, low and high end of four in five.
+  IntervalRatios interval;
 };
 
 /// What the timing of an operation needs to know beyond the operation.
@@ -51,6 +53,10 @@ struct TimingContext {
   bool fused_all_reduce = false;
   double attention_decode_t0_s = 0;
   bool keep_rows = true;  ///< whether time_step keeps its operations
+  /// A benchmark that runs one operation again and again, over so many copies of its weights in turn: what fits in the
+  /// last cache stays there. 0: a real step, every read comes from main memory.
+  double repeated_copies = 0;
+  bool library_all_reduce = false;  ///< NCCL or RCCL at every size, not the engine's own kernel
 };
 
 /// Whether the operation exists on this device (OpTime::skipped says no).

@@ -9,8 +9,13 @@ namespace corridor::roofline {
 /// Arithmetic of the model's matrix products (of the experts in a mixture, else of attention and MLP).
 [[nodiscard]] Result<Arithmetic> product_arithmetic(const PredictInput& input);
 
+/// The layout as the engine runs it: one that gives each device some of the layers turns tensor parallel ranks into
+/// stages.
+[[nodiscard]] graph::Parallelism layout_run(const PredictInput& input);
+
 [[nodiscard]] Result<DecodePrediction> predict_decode(const PredictInput& input, const MemoryFit& memory, bool graphs);
-[[nodiscard]] Result<PrefillPrediction> predict_prefill(const PredictInput& input, const MemoryFit& memory,
-                                                        bool graphs);
+/// `decode` of the same input: under `concurrency` requests wait as long as others hold their places.
+[[nodiscard]] Result<PrefillPrediction> predict_prefill(const PredictInput& input, const MemoryFit& memory, bool graphs,
+                                                        const DecodePrediction& decode);
 
 }  // namespace corridor::roofline

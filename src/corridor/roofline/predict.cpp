@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "corridor/roofline/phases.h"
+#include "corridor/units/text.h"
 
 namespace corridor::roofline {
 namespace {
@@ -36,7 +37,10 @@ void note_assumptions(const PredictInput& input, Prediction& prediction) {
           "{:.0f} of {:.0f} sequences of a replica decode at once: {}; the others wait", memory.sequences, asked,
           by_memory ? "that is what the KV cache holds" : "their prompts fill the engine's budget of tokens a step"));
     }
-    notes.push_back("time to first token leaves out the wait behind other prompts");
+    notes.push_back(fmt::format(
+        "time to first token is that of a prompt that waits for nobody; the mean wait behind other requests "
+        "is about {}",
+        units::print(prediction.prefill.queue)));
   } else if (memory.fits && memory.capacity_known && memory.has_kv && asked > memory.max_requests) {
     notes.push_back(fmt::format(
         "the batch fits in all of the memory; the engine's own limit of {:.0f} % holds {:.0f} of these requests",
@@ -77,10 +81,17 @@ Result<Prediction> predict(const PredictInput& asked) {
   Result<DecodePrediction> decode = predict_decode(input, prediction.memory, prediction.graphs);
   if (!decode) return tl::unexpected(decode.error());
   prediction.decode = std::move(*decode);
-  Result<PrefillPrediction> prefill = predict_prefill(input, prediction.memory, prediction.graphs);
+  Result<PrefillPrediction> prefill = predict_prefill(input, prediction.memory, prediction.graphs, prediction.decode);
   if (!prefill) return tl::unexpected(prefill.error());
   prediction.prefill = std::move(*prefill);
   note_assumptions(input, prediction);
+  const graph::Parallelism layout = layout_run(input);
+  if (layout.tp != input.scenario.parallelism.tp) {
+    prediction.assumptions.push_back(fmt::format(
+        "{} gives each of the {} devices some of the layers: they work in turn, and a token takes as long as "
+        "on one",
+        input.engine.id, layout.pp));
+  }
   return prediction;
 }
 

@@ -57,8 +57,10 @@ struct PrefillPrediction {
   double chunks = 1;   ///< steps that all prompts together take
   StepTotals totals;
   units::Seconds limit, limit_memory, limit_compute, limit_link;
-  Interval expected;
-  Budget budget;
+  Interval expected;     ///< of one prompt that waits for nobody
+  units::Seconds queue;  ///< mean wait behind other prompts: zero but under `concurrency`
+  Interval first_token;  ///< queue + expected: the mean time to first token of the load
+  Budget budget;         ///< adds up to expected.mid
   WallShares shares;
   Wall wall = Wall::compute;
   std::vector<OpRow> rows;  ///< of the last chunk

@@ -18,7 +18,8 @@ constexpr std::array models = {"meta-llama/Llama-3.1-8B", "meta-llama/Llama-3.1-
 constexpr std::array devices = {"h100-sxm", "h200", "a100-sxm-80", "b200",     "rtx-4090",
                                 "mi300x",   "gb10", "l4",          "epyc-9654"};
 constexpr std::array formats = {"", "bf16", "fp8", "int8", "int4-g128", "nvfp4"};
-constexpr std::array engines = {"vllm", "sglang", "tensorrt-llm", "llama.cpp", "ideal"};
+constexpr std::array engines = {"vllm",      "vllm-2023",      "sglang",  "tensorrt-llm", "tensorrt-llm-2024",
+                                "llama.cpp", "llama.cpp-2024", "exllama", "transformers", "ideal"};
 
 constexpr double rounding = 1e-12;  // sums of the same parts in another split differ by this much
 
@@ -42,8 +43,9 @@ TestCase random_case() {
 
 RC_GTEST_PROP(Physics, IntervalsAreOrderedAndNeverBelowTheLimit, ()) {
   const Prediction p = random_case().predict();
-  for (const auto& [interval, limit] :
-       {std::pair{p.decode.expected, p.decode.limit}, {p.prefill.expected, p.prefill.limit}}) {
+  for (const auto& [interval, limit] : {std::pair{p.decode.expected, p.decode.limit},
+                                        {p.prefill.expected, p.prefill.limit},
+                                        {p.prefill.first_token, p.prefill.limit}}) {
     RC_ASSERT(interval.low <= interval.mid);
     RC_ASSERT(interval.mid <= interval.high);
     RC_ASSERT(interval.low >= limit);
@@ -118,6 +120,33 @@ RC_GTEST_PROP(Physics, MoreBandwidthIsNeverSlower, ()) {
   RC_ASSERT(fast.decode.limit <= slow.decode.limit);
   RC_ASSERT(fast.decode.expected.mid.value() <= slow.decode.expected.mid.value() * (1 + rounding));
   RC_ASSERT(fast.prefill.expected.mid.value() <= slow.prefill.expected.mid.value() * (1 + rounding));
+}
+
+RC_GTEST_PROP(Physics, FasterArithmeticIsNeverSlower, ()) {
+  TestCase test = random_case();
+  const Prediction slow = test.predict();
+  const double factor = 1 + *rc::gen::inRange(1, 300) / 100.0;
+  for (auto& peak : test.device.peaks) {
+    if (peak) peak->value *= factor;
+  }
+  const Prediction fast = test.predict();
+  RC_ASSERT(fast.decode.limit <= slow.decode.limit);
+  RC_ASSERT(fast.decode.expected.mid.value() <= slow.decode.expected.mid.value() * (1 + rounding));
+  RC_ASSERT(fast.prefill.expected.mid.value() <= slow.prefill.expected.mid.value() * (1 + rounding));
+}
+
+RC_GTEST_PROP(Physics, GuessesThatAreNeverRightGainNothing, ()) {
+  TestCase test = random_case();
+  const double plain = test.predict().decode.expected.mid.value();
+  test.scenario.speculation = {*rc::gen::inRange<std::int64_t>(1, 8), 0.0, ""};
+  const DecodePrediction useless = test.predict().decode;
+  RC_ASSERT(useless.tpot_s(useless.expected.mid) >= plain * 0.999);
+}
+
+RC_GTEST_PROP(Physics, AWaitIsNeverNegativeAndComesOnTopOfThePrompt, ()) {
+  const Prediction p = random_case().predict();
+  RC_ASSERT(p.prefill.queue.value() >= 0);
+  RC_ASSERT(p.prefill.first_token.mid.value() >= p.prefill.expected.mid.value() * (1 - rounding));
 }
 
 }  // namespace

@@ -43,6 +43,19 @@ void add_totals(const graph::Op& op, StepTotals& totals) {
   totals.activations += op.activations * op.repeats;
 }
 
+/// Server devices stand in hosts of their own years; desktop ones in whatever their owner has, usually newer.
+bool stands_in_old_host(const hardware::Device& device) {
+  constexpr double new_hosts = 2022;  // PCIe 5 server processors
+  if (!device.year || device.year->value >= new_hosts) return false;
+  const auto is = [&](std::string_view word) { return device.form_factor.find(word) != std::string::npos; };
+  return is("SXM") || is("OAM") || is("passive");
+}
+
+/// Host time to launch one kernel without a graph.
+double launch_gap_s(const EngineProfile& engine, const hardware::Device& device) {
+  return engine.launch_gap_eager_s * (stands_in_old_host(device) ? engine.old_host_factor : 1);
+}
+
 }  // namespace
 
 Budget& Budget::operator+=(const Budget& other) {
@@ -122,7 +135,7 @@ Result<StepTime> time_step(graph::OpGraph graph, const TimingContext& context, c
     step.budget.launch += Seconds{kernels * engine.launch_gap_graph_s};
   } else {
     // Eager launches run ahead of the device; only what they take beyond the device's own time is seen.
-    const Seconds launching{kernels * engine.launch_gap_eager_s};
+    const Seconds launching{kernels * launch_gap_s(engine, context.device)};
     const Seconds device = step.budget.total();
     if (launching > device) step.budget.launch += launching - device;
   }
@@ -143,10 +156,6 @@ Result<StepTotals> totals_of(const graph::OpGraph& graph, const TimingContext& c
     if (*exists) add_totals(op, totals);
   }
   return totals;
-}
-
-Interval interval_around(Seconds mid, Seconds limit, double low_ratio, double high_ratio) {
-  return {std::max(limit, mid * low_ratio), mid, std::max(mid, mid * high_ratio)};
 }
 
 }  // namespace corridor::roofline

@@ -8,6 +8,7 @@
 
 #include "corridor/graph/op_graph.h"
 #include "corridor/roofline/engine_profile.h"
+#include "corridor/roofline/interval.h"
 #include "corridor/roofline/op_time.h"
 
 namespace corridor::roofline {
@@ -39,10 +40,6 @@ struct StepTotals {
   [[nodiscard]] units::Bytes bytes() const { return weights + kv + activations; }
 };
 
-struct Interval {
-  units::Seconds low, mid, high;
-};
-
 /// One row of the per-operation table; times are of all repeats together.
 struct OpRow {
   graph::Op op;
@@ -65,8 +62,5 @@ struct StepTime {
 
 /// FLOPs and bytes of a graph (for a graph built at tp = pp = ep = 1: of the replica, no duplicate counted).
 [[nodiscard]] Result<StepTotals> totals_of(const graph::OpGraph& graph, const TimingContext& context);
-
-/// low and high around mid by the engine's ratios; never below the limit.
-[[nodiscard]] Interval interval_around(units::Seconds mid, units::Seconds limit, double low_ratio, double high_ratio);
 
 }  // namespace corridor::roofline

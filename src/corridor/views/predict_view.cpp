@@ -80,6 +80,14 @@ void add_fit_verdict(const PredictAnswer& a, Document& doc) {
   doc.blocks.push_back(Paragraph{"verdict", text, Paragraph::Style::warning});
 }
 
+/// With other requests around, a prompt also waits behind theirs.
+std::string under_load(const PredictAnswer& a) {
+  const PrefillPrediction& p = a.prediction.prefill;
+  if (p.queue.value() <= 0) return "";
+  return fmt::format(" With the other requests ahead of it: {} ({} to {}).", print(p.first_token.mid),
+                     print(p.first_token.low), print(p.first_token.high));
+}
+
 void add_verdict(const PredictAnswer& a, Document& doc) {
   add_fit_verdict(a, doc);
   const DecodePrediction& d = a.prediction.decode;
@@ -103,7 +111,8 @@ void add_verdict(const PredictAnswer& a, Document& doc) {
                 fmt::format("First token of {} prompt tokens: limit {}, expected {} ({} to {}), {} wall.",
                             a.scenario.input, print(a.prediction.prefill.limit),
                             print(a.prediction.prefill.expected.mid), print(a.prediction.prefill.expected.low),
-                            print(a.prediction.prefill.expected.high), roofline::name(a.prediction.prefill.wall)),
+                            print(a.prediction.prefill.expected.high), roofline::name(a.prediction.prefill.wall)) +
+                    under_load(a),
                 Paragraph::Style::plain});
 }
 
@@ -222,6 +231,13 @@ FieldGroup prefill_group(const PredictAnswer& a) {
   f.push_back({"prefill.expected_s.low", "expected, low", value(p.expected.low), ""});
   f.push_back({"prefill.expected_s.mid", "expected", value(p.expected.mid), ""});
   f.push_back({"prefill.expected_s.high", "expected, high", value(p.expected.high), ""});
+  const bool waits = p.queue.value() > 0;
+  f.push_back({"prefill.queue_s", waits ? "mean wait behind other prompts" : "", value(p.queue), ""});
+  f.push_back(
+      {"prefill.first_token_s.low", waits ? "first token under this load, low" : "", value(p.first_token.low), ""});
+  f.push_back({"prefill.first_token_s.mid", waits ? "first token under this load" : "", value(p.first_token.mid), ""});
+  f.push_back(
+      {"prefill.first_token_s.high", waits ? "first token under this load, high" : "", value(p.first_token.high), ""});
   f.push_back({"prefill.flops", "arithmetic", value(p.totals.flops), ""});
   f.push_back({"prefill.bytes.weights", "", value(p.totals.weights), ""});
   f.push_back({"prefill.bytes.kv", "", value(p.totals.kv), ""});
