@@ -77,8 +77,14 @@ PredictRequest request_of(const MeasuredPoint& point, const PointCase& names) {
   r.ep = point.ep;
   r.dp = point.dp;
   if (r.devices && !r.tp && !r.pp && !r.dp && *r.devices == 1) r.devices.reset();
-  if (!point.kv.empty()) r.kv = profile::weight_format_word(point.kv);
   r.engine = names.engine->profile.id;
+  if (!point.kv.empty()) {
+    r.kv = profile::weight_format_word(point.kv);
+  } else if (r.engine.starts_with("tensorrt-llm")) {
+    // Not stated: NVIDIA's fp8 and fp4 checkpoints ask for an fp8 cache, and this engine follows the checkpoint.
+    const std::string weights = profile::weight_format_word(point.weights);
+    if (weights == "fp8" || weights == "nvfp4") r.kv = "fp8";
+  }
   const double sequences = std::max(1.0, std::round(point.sequences.value_or(1)));
   (point.load == PointLoad::concurrency ? r.concurrency : r.batch) = sequences;
   r.input = whole(point.input);

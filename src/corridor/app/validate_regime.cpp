@@ -57,6 +57,7 @@ const std::vector<std::string>& regime_names() {
       "one product, bf16",
       "one product, fp8",
       "one product, other",
+      "best product of a search",
       "decode attention",
       "prefill attention",
       "MoE product",
@@ -80,6 +81,7 @@ const std::vector<std::string>& regime_names() {
 std::string regime_of(const JudgedPoint& judged, bool routed, bool shapes_known) {
   const MeasuredPoint& point = judged.point;
   if (point.metric == PointMetric::bandwidth) return "reachable bandwidth";
+  if (point.metric == PointMetric::flop_rate) return "best product of a search";
   if (point.operation) return operation_regime(*point.operation);
   if (point.metric == PointMetric::speedup || point.tokens_per_step.value_or(1) > 1) return "speculative speed-up";
   if (!shapes_known) return "shapes not known";

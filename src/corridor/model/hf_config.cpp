@@ -79,6 +79,7 @@ bool is_known(const std::string& type) {
                                        "minimax",
                                        "nemotron_h",
                                        "gpt2",
+                                       "gptj",
                                        "opt",
                                        "bloom",
                                        "falcon",
@@ -136,7 +137,7 @@ bool is_known(const std::string& type) {
 }
 
 bool has_layer_norm_bias(const HfConfig& c) {
-  return c.is({"gpt2", "opt", "bloom", "falcon", "gpt_neox", "gpt_bigcode", "phi", "phimoe", "starcoder2"});
+  return c.is({"gpt2", "gptj", "opt", "bloom", "falcon", "gpt_neox", "gpt_bigcode", "phi", "phimoe", "starcoder2"});
 }
 
 class ConfigReader {
@@ -197,7 +198,7 @@ std::int64_t ConfigReader::norms() const {
   if (config_.starts_with("gemma2") || config_.starts_with("gemma3") || config_.starts_with("gemma4")) count = 4;
   if (config_.is({"glm4"})) count = 4;
   if (config_.is({"nemotron_h"})) count = 1;
-  if (config_.is({"cohere", "cohere2", "phi"})) count = 1;
+  if (config_.is({"cohere", "cohere2", "phi", "gptj"})) count = 1;
   return has_layer_norm_bias(config_) ? 2 * count : count;
 }
 
@@ -206,7 +207,7 @@ void ConfigReader::read_layers(std::int64_t layers) {
   if (text_fields_.error()) return;
   const std::vector<FeedForward> blocks = read_feed_forwards(config_, layers);
   if (text_fields_.error()) return;
-  const bool parallel = config_.is({"cohere", "cohere2", "phi"}) ||
+  const bool parallel = config_.is({"cohere", "cohere2", "phi", "gptj"}) ||
                         text_fields_.boolean({"parallel_attn", "use_parallel_residual"}, false);
   for (std::size_t i = 0; i < mixers.size(); ++i) {
     const auto same = std::find_if(spec_.layers.begin(), spec_.layers.end(), [&](const LayerGroup& group) {

@@ -39,17 +39,17 @@ class FeedForwardReader {
 };
 
 void FeedForwardReader::read_dense() {
-  const bool wide_default = c_.is({"gpt2", "bloom", "falcon", "gpt_bigcode", "mpt"});
+  const bool wide_default = c_.is({"gpt2", "gptj", "bloom", "falcon", "gpt_bigcode", "mpt"});
   const std::int64_t fallback = wide_default ? 4 * c_.spec.hidden : 0;
   dense_.intermediate = f_.integer({"dense_intermediate_size", "intermediate_size_mlp", "intermediate_size", "n_inner",
                                     "ffn_dim", "ffn_hidden_size"},
                                    fallback, 0, widest);
   // The first Qwen states the width of gate and up together.
   if (c_.is({"qwen"})) dense_.intermediate /= 2;
-  const bool plain = c_.is({"gpt2", "opt", "bloom", "falcon", "gpt_neox", "gpt_bigcode", "phi", "starcoder2",
+  const bool plain = c_.is({"gpt2", "gptj", "opt", "bloom", "falcon", "gpt_neox", "gpt_bigcode", "phi", "starcoder2",
                             "nemotron", "nemotron_h", "mpt"});
   dense_.gated = !plain;
-  dense_.bias = f_.boolean({"mlp_bias"}, c_.is({"gpt2", "opt", "bloom", "gpt_neox", "gpt_bigcode", "phi"}) ||
+  dense_.bias = f_.boolean({"mlp_bias"}, c_.is({"gpt2", "gptj", "opt", "bloom", "gpt_neox", "gpt_bigcode", "phi"}) ||
                                              (c_.is({"starcoder2"}) && f_.boolean({"use_bias"}, true)));
 }
 
