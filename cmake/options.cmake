@@ -4,7 +4,7 @@ target_include_directories(corridor_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_options(corridor_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Both report std::optional and std::string of g++ 12's own library, not our code.
-  target_compile_options(corridor_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
+  target_compile_options(corridor_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow)
 endif()
 if(CORRIDOR_WERROR)
   target_compile_options(corridor_options INTERFACE -Werror)

@@ -72,6 +72,12 @@ PointNames::Known<PointDevice> PointNames::load_device(const std::string& writte
   }
   if (!found && named_file) return tl::unexpected(found.error());
   if (!found) return fail("the device is not in the catalogue: " + shown_word(written, longest_shown));
+  if (!named_file) {
+    // Software lists each die of a board of two as one device, and tables count what software lists.
+    const std::string die = found->device.id + "-gcd";
+    Result<hardware::ResolvedDevice> one = hardware::find_device(assets_, die);
+    if (one && one->device.id == die) found = std::move(one);
+  }
   Result<roofline::KernelConstants> constants = roofline::load_kernel_constants(assets_, found->device);
   if (!constants) return tl::unexpected(constants.error());
   return std::make_unique<PointDevice>(PointDevice{std::move(found->device), std::move(*constants)});
