@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// L1, L2 and DRAM of the simulated GPU: which sectors hit where. Fed with what blocks asked for, in launch-wave order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "corridor/ptx/memory/coalesce.h"
+
+namespace corridor::ptx {
+
+/// How a request passes the caches.
+enum class CachePath : std::uint8_t { load, load_l2 /* .cg, cp.async.cg, volatile */, store, atomic };
+
+/// What one block asked of global and local memory, request by request, in the order its warps ran.
+class AccessLog {
+ public:
+  void append(CachePath path, const Request& request);
+  void clear();
+  struct Entry {
+    CachePath path;
+    std::uint32_t first, count;  ///< into sectors
+  };
+  std::vector<Entry> entries;
+  std::vector<std::uint64_t> sectors;
+};
+
+struct HierarchyShape {
+  std::uint32_t sm_count = 132;
+  std::uint64_t l1_bytes = 0;  ///< of one SM, what shared memory leaves
+  std::uint64_t l2_bytes = 0;
+  std::uint32_t l1_ways = 4, l2_ways = 16;  ///< assumed: no vendor tells
+};
+
+struct CacheCounters {
+  std::uint64_t l1_sectors = 0, l1_hits = 0;  ///< loads only
+  std::uint64_t l2_read_sectors = 0, l2_read_hits = 0, l2_write_sectors = 0, l2_atomic_sectors = 0;
+  std::uint64_t dram_read_sectors = 0, dram_write_sectors = 0;
+};
+
+class Hierarchy {
+ public:
+  explicit Hierarchy(const HierarchyShape& shape);
+  ~Hierarchy();
+  Hierarchy(Hierarchy&&) noexcept;
+  /// The blocks that run at one time: log i belongs to SM `sm[i]`. Requests are taken one a block in turn, so that
+  /// blocks share L2 as they would on a device; each SM has its own L1.
+  void run_wave(std::span<const AccessLog> blocks, std::span<const std::uint32_t> sm);
+  /// Writes dirty sectors back to DRAM; call once after the last wave.
+  void finish();
+  [[nodiscard]] const CacheCounters& counters() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace corridor::ptx
