@@ -4,6 +4,7 @@
 //
 //   build/bench/measure_bench [ROUNDS]      // default 5; everything takes its turn in each round
 #include <dlfcn.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -40,6 +41,25 @@ struct Row {
   const char* unit = "";
   std::function<double()> run;
   std::vector<double> figures;
+};
+
+/// Lets the calling thread use all processors again while it lives: a team binds its caller, and what other programs
+/// and libraries start would inherit the one processor.
+class Unbound {
+ public:
+  explicit Unbound(const std::vector<int>& processors) {
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (const int processor : processors) CPU_SET(static_cast<std::size_t>(processor), &all);
+    sched_getaffinity(0, sizeof before_, &before_);
+    sched_setaffinity(0, sizeof all, &all);
+  }
+  Unbound(const Unbound&) = delete;
+  Unbound& operator=(const Unbound&) = delete;
+  ~Unbound() { sched_setaffinity(0, sizeof before_, &before_); }
+
+ private:
+  cpu_set_t before_{};
 };
 
 double median(const std::vector<double>& figures) {
@@ -96,8 +116,10 @@ class NativeBench {
 };
 
 /// "MByte/s:  49096.19" or "MFlops/s: …" of likwid-bench's output; negative when it is not installed.
-double likwid(const std::string& test, std::size_t bytes, int threads, const char* key) {
-  const std::string command = fmt::format("likwid-bench -t {} -w S0:{}kB:{} 2>/dev/null", test, bytes / 1000, threads);
+double likwid(const std::string& test, std::size_t bytes, const std::vector<int>& processors, const char* key) {
+  const Unbound unbound(processors);
+  const std::string command =
+      fmt::format("likwid-bench -t {} -w S0:{}kB:{} 2>/dev/null", test, bytes / 1000, processors.size());
   std::FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return -1;
   double figure = -1;
@@ -112,15 +134,18 @@ double likwid(const std::string& test, std::size_t bytes, int threads, const cha
 /// OpenBLAS's single-precision product of two square matrices; negative when the library is not installed.
 class Sgemm {
  public:
-  explicit Sgemm(int threads) : a_(side * side, 1.0F), b_(side * side, 0.5F), c_(side * side) {
+  explicit Sgemm(const std::vector<int>& processors)
+      : processors_(processors), a_(side * side, 1.0F), b_(side * side, 0.5F), c_(side * side) {
+    const Unbound unbound(processors);
     void* library = dlopen("libopenblas.so.0", RTLD_NOW);
     if (library == nullptr) return;
     product_ = reinterpret_cast<Product>(dlsym(library, "cblas_sgemm"));
     const auto set_threads = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"));
-    if (set_threads != nullptr) set_threads(threads);
+    if (set_threads != nullptr) set_threads(static_cast<int>(processors.size()));
   }
   [[nodiscard]] double run(const measure::Clock& clock) {
     if (product_ == nullptr) return -1;
+    const Unbound unbound(processors_);
     const Seconds start = clock.now();
     constexpr int n = static_cast<int>(side);
     product_(101, 111, 111, n, n, n, 1.0F, a_.data(), n, b_.data(), n, 0.0F, c_.data(), n);
@@ -132,6 +157,7 @@ class Sgemm {
   using Product = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*,
                            int);
   Product product_ = nullptr;
+  std::vector<int> processors_;
   std::vector<float> a_, b_, c_;
 };
 
@@ -161,10 +187,11 @@ class Comparison {
  public:
   Comparison(measure::CpuProbe& ours, const std::vector<int>& processors, const measure::Clock& clock)
       : ours_(ours),
+        processors_(processors),
         clock_(clock),
         bytes_(static_cast<std::size_t>(ours.largest().value())),
         native_(processors, bytes_, clock),
-        sgemm_(ours.threads()) {}
+        sgemm_(processors) {}
 
   [[nodiscard]] std::vector<Row> rows() {
     std::vector<Row> out = memory_rows();
@@ -187,12 +214,11 @@ class Comparison {
         {}};
   }
   [[nodiscard]] Row likwid_row(const char* test, std::size_t size, bool flops = false) {
-    const int threads = ours_.threads();
     return {"",
             std::string("likwid-bench ") + test,
             giga,
             flops ? gflop : gb,
-            [=] { return likwid(test, size, threads, flops ? "MFlops/s:" : "MByte/s:"); },
+            [=, this] { return likwid(test, size, processors_, flops ? "MFlops/s:" : "MByte/s:"); },
             {}};
   }
   [[nodiscard]] Row native_row(const char* who, std::function<double()> run) {
@@ -245,6 +271,7 @@ class Comparison {
   }
 
   measure::CpuProbe& ours_;
+  std::vector<int> processors_;
   const measure::Clock& clock_;
   std::size_t bytes_;
   NativeBench native_;
@@ -254,6 +281,7 @@ class Comparison {
 
 int run(int rounds) {
   const measure::SystemClock clock;
+  std::vector<int> processors = measure::allowed_processors();  // before the probe binds this thread to one of them
   const auto facts = measure::read_machine_facts(*measure::system_reader());
   const Bytes working_set = measure::working_set(facts, measure::Effort::normal);
   const auto probe = measure::system_cpu_probe(facts, clock, {working_set, Seconds{60}});
@@ -262,7 +290,6 @@ int run(int rounds) {
     return 1;
   }
   const auto threads = static_cast<std::size_t>((*probe)->threads());
-  std::vector<int> processors = measure::allowed_processors();
   if (processors.size() > threads) processors.resize(threads);
   Comparison comparison(**probe, processors, clock);
   std::vector<Row> rows = comparison.rows();
