@@ -2,7 +2,7 @@
 function(corridor_embed_data target)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/data
        ${CMAKE_SOURCE_DIR}/data/*.toml ${CMAKE_SOURCE_DIR}/data/*.json ${CMAKE_SOURCE_DIR}/data/*.csv
-       ${CMAKE_SOURCE_DIR}/data/*.cu)
+       ${CMAKE_SOURCE_DIR}/data/*.cu ${CMAKE_SOURCE_DIR}/data/*.ptx)
   list(SORT files)
   set(out ${CMAKE_BINARY_DIR}/embedded_data.cpp)
   list(TRANSFORM files PREPEND ${CMAKE_SOURCE_DIR}/data/ OUTPUT_VARIABLE paths)

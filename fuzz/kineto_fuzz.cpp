@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer target: any bytes as a Kineto trace, in small windows. It is read or refused, and its indices stay inside.
+// libFuzzer target: any bytes as a Kineto trace, in small windows. It is read or refused, and its indices stay inside;
+// the copy without names is a trace, too.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "corridor/profile/kineto/events.h"
 #include "corridor/profile/kineto/join.h"
 #include "corridor/profile/kineto/read_kineto.h"
+#include "corridor/profile/kineto/redact.h"
 #include "corridor/profile/kineto/window.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -33,6 +36,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   for (std::size_t i = 0; i < trace.ops.size(); ++i) {
     if (!inside(trace.ops[i].parent, i)) std::abort();  // the one around it comes first
+  }
+  std::string copy;
+  const auto keep = [&](std::string_view piece) -> corridor::Result<int> {
+    copy += piece;
+    return 0;
+  };
+  const auto again = profile::open_bytes(bytes, "input", most_unpacked);
+  if (!profile::redact_kineto(*again, keep, "input")) return 0;
+  const auto copied = profile::open_bytes(copy, "copy");
+  const auto read = profile::read_kineto(*copied, "copy");
+  if (!read) std::abort();
+  for (const profile::ImportEvent& event : read->stats.dropped) {
+    if (event.what == "events that are not well-formed JSON") std::abort();
   }
   return 0;
 }

@@ -9,39 +9,14 @@
 
 #include "corridor/app/case_loader.h"
 #include "corridor/app/levers.h"
-#include "corridor/app/paste_case.h"
 #include "corridor/hardware/catalogue.h"
 #include "corridor/model/readers.h"
-#include "corridor/profile/paste/pasted_run.h"
 
 namespace corridor::app {
 namespace {
 
 // Servers run at most this many sequences at once unless told otherwise (vLLM's default max-num-seqs, read 2026-11-29).
 constexpr double usual_max_sequences = 256;
-
-Result<TakenPaste> take_text(const Assets& assets, const DiagnoseRequest& request, PredictRequest& base,
-                             DiagnoseAnswer& answer) {
-  if (!request.text_given) return TakenPaste{};
-  const profile::PastedRun paste = profile::read_paste(request.text);
-  answer.understood = paste.understood;
-  answer.ignored = paste.ignored;
-  if (paste.ignored_more > 0) answer.ignored.push_back(fmt::format("and {} more", paste.ignored_more));
-  Result<TakenPaste> taken = take_paste(assets, paste, base, answer.seen);
-  if (!taken) return taken;
-  answer.remarks = taken->remarks;
-  answer.ignored.insert(answer.ignored.end(), taken->ignored.begin(), taken->ignored.end());
-  if (paste.empty() && answer.seen.empty()) {
-    return fail(
-        fmt::format("nothing in the {} bytes of text was understood", request.text.size()), "pasted text",
-        "paste a serve command, a benchmark result block or engine log lines, or give --observed-tpot and the like");
-  }
-  if (taken->asks_for_concurrency) {
-    return fail("a throughput of many requests, and nothing tells how many requests ran at once", "pasted text",
-                "add --concurrency N");
-  }
-  return taken;
-}
 
 Result<hardware::Device> rated_device(const Assets& assets, const PredictRequest& base, DiagnoseAnswer& answer) {
   if (base.device.empty()) return fail("no device given", "--device", "rates mean nothing without the device's peaks");
@@ -142,6 +117,44 @@ std::vector<std::string> what_fits(const PredictAnswer& a) {
   return found;
 }
 
+Result<int> check_gathered(const GatheredRun& run, const DiagnoseRequest& request) {
+  if (run.understood_nothing && run.seen.empty()) {
+    std::size_t bytes = 0;
+    for (const RunFile& text : request.texts) bytes += text.bytes.size();
+    return fail(
+        fmt::format("nothing in the {} bytes of text was understood", bytes), "pasted text",
+        "paste a serve command, a benchmark result block or engine log lines, or give --observed-tpot and the like");
+  }
+  if (run.asks_for_concurrency) {
+    return fail("a throughput of many requests, and nothing tells how many requests ran at once", "pasted text",
+                "add --concurrency N");
+  }
+  return 0;
+}
+
+/// Nothing to predict, or nothing to compare a prediction with: the metrics stand alone.
+bool is_metrics_alone(const PredictRequest& base, const DiagnoseRequest& request, const diagnose::Observation& seen) {
+  const bool case_known = (!base.model.empty() || !base.params.empty()) && !base.device.empty();
+  return !(case_known && !seen.empty()) && request.seen.empty() && request.results.empty();
+}
+
+/// The device of metrics that stand alone, when it is known: its bandwidth tells what an activity may mean.
+Result<DiagnoseAnswer> name_known_device(const Assets& assets, const PredictRequest& base, DiagnoseAnswer answer) {
+  const bool model = !base.model.empty() || !base.params.empty();
+  if (base.device.empty()) {
+    answer.remarks.emplace_back(model ? "no device is known, so nothing is predicted: add --device"
+                                      : "neither model nor device is known, so nothing is predicted: name them");
+    return answer;
+  }
+  Result<hardware::ResolvedDevice> device = hardware::find_device(assets, base.device);
+  if (!device) return tl::unexpected(device.error());
+  if (!device->note.empty()) answer.remarks.push_back(device->note);
+  answer.device = std::move(device->device);
+  answer.remarks.emplace_back(model ? "the page tells no speed, so nothing is compared: take two pages under load"
+                                    : "no model is known, so nothing is predicted: name it first");
+  return answer;
+}
+
 bool rates_alone(const diagnose::Observation& seen) {
   return (seen.bytes_per_s || seen.flop_per_s) && !seen.has_speed() && !seen.request_rate && !seen.request_per_s;
 }
@@ -150,11 +163,19 @@ bool rates_alone(const diagnose::Observation& seen) {
 
 Result<DiagnoseAnswer> diagnose(const Assets& assets, const DiagnoseRequest& request) {
   DiagnoseAnswer answer;
-  answer.seen = request.seen;
-  PredictRequest base = request.base;
-  answer.seen.lengths_given = base.output.has_value();
-  const Result<TakenPaste> taken = take_text(assets, request, base, answer);
+  Result<GatheredRun> taken = gather_run(assets, request);
   if (!taken) return tl::unexpected(taken.error());
+  if (Result<int> ok = check_gathered(*taken, request); !ok) return tl::unexpected(ok.error());
+  PredictRequest base = std::move(taken->base);
+  answer.seen = taken->seen;
+  answer.metrics = std::move(taken->metrics);
+  answer.understood = std::move(taken->understood);
+  answer.ignored = std::move(taken->ignored);
+  answer.remarks = std::move(taken->remarks);
+  if (answer.metrics && is_metrics_alone(base, request, answer.seen)) {
+    answer.metrics_alone = judge_metrics(*answer.metrics);
+    return name_known_device(assets, base, std::move(answer));
+  }
   if (base.model.empty() && base.params.empty()) {
     if (answer.seen.bytes_per_s || answer.seen.flop_per_s) {
       Result<hardware::Device> device = rated_device(assets, base, answer);
@@ -191,8 +212,16 @@ Result<DiagnoseAnswer> diagnose(const Assets& assets, const DiagnoseRequest& req
     return from_rates(std::move(device), base.math, arithmetic, std::move(answer));
   }
 
+  const bool estimated = !request.seen.bytes_per_s && answer.seen.bytes_per_s;
+  if (estimated && !diagnose::check_rates(a.device, arithmetic, answer.seen.bytes_per_s, answer.seen.flop_per_s)) {
+    answer.remarks.emplace_back(
+        "the engine's own estimate of bytes and FLOPs is above what the device can do: left out");
+    answer.seen.bytes_per_s.reset();
+    answer.seen.flop_per_s.reset();
+  }
   const roofline::PredictInput input{a.model,  a.device,    a.scenario,
                                      a.engine, a.constants, a.draft ? &*a.draft : nullptr};
+  answer.ladder = result_ladder(taken->results, a);
   const bool rate_known = answer.seen.request_rate || answer.seen.request_per_s;
   Result<diagnose::Diagnosis> diagnosis = diagnose::diagnose(
       {input, a.prediction, answer.seen, rate_known ? capacity(a, taken->max_sequences) : std::nullopt,

@@ -10,6 +10,7 @@
 
 #include "corridor/app/paste_case_effects.h"
 #include "corridor/app/paste_case_model.h"
+#include "corridor/app/paste_case_numbers.h"
 #include "corridor/model/readers.h"
 
 namespace corridor::app {
@@ -112,6 +113,7 @@ class PasteTaker {
   }
   void take_block(const ResultBlock& b) {
     take_lengths(b);
+    take_batch(b);
     const bool stated = r_.concurrency.has_value();
     if (!r_.batch) fill(r_.concurrency, b.max_concurrency);
     if (!stated && r_.concurrency && b.completed && *b.completed >= 1 && *b.completed < *r_.concurrency) {
@@ -128,19 +130,33 @@ class PasteTaker {
     take_rate(seen_.total_tok_s, b.total_tok_s, "total tok/s");
     take_rate(seen_.tok_s_per_user, b.per_user_tok_s ? b.per_user_tok_s : b.decode_tok_s, "tok/s per user");
     if (!b.decode_tok_s) take_rate(seen_.prefill_tok_s, b.prefill_tok_s, "prompt tok/s");
-    in_flight_ = in_flight(b);
+    in_flight_ = requests_in_flight(b);
     fill(r_.tp, b.tp);
     fill(r_.pp, b.pp);
     take_format("quantization", b.quantization, r_.weights);
     take_format("KV cache dtype", b.kv_cache_dtype, r_.kv);
-    if (r_.engine.empty()) take_kind(b.kind);
+    if (r_.engine.empty()) r_.engine = engine_of(b.kind);
     single_user_ = b.kind == ResultKind::llama_bench || b.kind == ResultKind::ollama_verbose;
-    if (b.kind == ResultKind::llama_bench)
+    if (b.kind == ResultKind::llama_bench || b.kind == ResultKind::llama_batched_bench)
       take_llama_bench(b);
     else if (b.model)
       take_model(*b.model, b.kind == ResultKind::ollama_verbose);
     ollama_ = ollama_ || b.kind == ResultKind::ollama_verbose;
     if (r_.device.empty() && b.gpu) r_.device = *b.gpu;
+  }
+  /// Static batches: of llama-batched-bench, and the time of a whole one of vllm bench latency.
+  void take_batch(const ResultBlock& b) {
+    if (b.batch && *b.batch >= 1) {
+      if (!r_.concurrency) fill(r_.batch, b.batch);
+      if (b.batch_decode_tok_s)
+        take_rate(seen_.tok_s_per_user, std::optional(*b.batch_decode_tok_s / *b.batch), "tok/s per user");
+    }
+    if (b.kind != ResultKind::vllm_bench_latency || !b.e2e_s.mean || *b.e2e_s.mean <= 0) return;
+    if (!r_.batch || !r_.output) {
+      return remark("the latency is that of a whole batch: state --batch, --input and --output to have it compared");
+    }
+    take_rate(seen_.output_tok_s, std::optional(*r_.batch * static_cast<double>(*r_.output) / *b.e2e_s.mean),
+              "output tok/s");
   }
   void take_lengths(const ResultBlock& b) {
     const auto mean = [&](const std::optional<double>& stated,
@@ -162,32 +178,16 @@ class PasteTaker {
       seen_.lengths_given = true;
     }
   }
-  void take_kind(ResultKind kind) {
-    switch (kind) {
-      case ResultKind::sglang_bench_serving:
-        r_.engine = "sglang";
-        break;
-      case ResultKind::trtllm_bench:
-        r_.engine = "tensorrt-llm";
-        break;
-      case ResultKind::llama_bench:
-      case ResultKind::ollama_verbose:
-        r_.engine = "llama.cpp";
-        break;
-      case ResultKind::vllm_bench_throughput:
-      case ResultKind::vllm_bench_latency:
-        r_.engine = "vllm";
-        break;
-      default:
-        break;  // clients that speak to any server
-    }
-  }
   void take_llama_bench(const ResultBlock& b) {
     if (!r_.input && b.prompt_tokens && *b.prompt_tokens > 0) r_.input = *b.prompt_tokens;
     if (!r_.output && b.gen_tokens && *b.gen_tokens > 0) r_.output = *b.gen_tokens;
     // tg N starts from an empty cache (or from the depth) and averages over N tokens.
-    if (!r_.context && b.gen_tokens && *b.gen_tokens > 0)
-      r_.context = b.depth.value_or(0) + std::max<std::int64_t>(1, *b.gen_tokens / 2);
+    if (!r_.context && b.gen_tokens && *b.gen_tokens > 0) {
+      const std::int64_t before = b.batch ? b.prompt_tokens.value_or(0) : b.depth.value_or(0);
+      r_.context = before + std::max<std::int64_t>(1, *b.gen_tokens / 2);
+    }
+    // The name of the file tells the model where it is a known one; the model column has no more than its family.
+    if (b.model_file && model::find_model(assets_, pasted_model(*b.model_file).name)) take_model(*b.model_file, false);
     if (b.model) {
       if (const PastedModel named = pasted_model(*b.model); named.file_here || named.path_elsewhere)
         take_model(*b.model, false);
@@ -215,11 +215,20 @@ class PasteTaker {
       take_rate(seen_.tok_s_per_user, fact.generation_tok_s, "eval rate");
     }
     if (preemptions > 0) seen_.preemptions = preemptions;
+    take_estimate();
     if (!r_.batch && !r_.concurrency && w.running_max >= 1) r_.concurrency = w.running_max;
     if (seen_.has_speed() || w.busy == 0 || w.generation_tok_s_max <= 0) return;
     take_rate(seen_.output_tok_s, std::optional(w.generation_tok_s_max), "generation throughput");
     seen_.from_log_windows = true;
     remark("from the log: the best throughput window; a window averages over idle time, so it is no decode rate");
+  }
+  /// vLLM's own bytes and FLOPs a second, of the busiest window; a measured speed tells more.
+  void take_estimate() {
+    const profile::LogFact* busiest = busiest_estimate(paste_);
+    if (busiest == nullptr || seen_.has_speed() || seen_.bytes_per_s || seen_.flop_per_s) return;
+    seen_.bytes_per_s = busiest->bytes_per_s;
+    seen_.flop_per_s = busiest->flop_per_s;
+    remark("bytes and FLOPs a second are the engine's own estimate in its busiest window, idle time counted");
   }
   void take_gpus() {
     if (paste_.gpus.empty()) return;
@@ -268,15 +277,6 @@ class PasteTaker {
     if (pasted_ && named.weights.empty()) named.weights = pasted_->weights;
     pasted_ = std::move(named);  // an id tells more than a path of another machine
     pasted_word_ = word;
-  }
-
-  /// Mean number of requests in flight, from the block's own numbers (Little's law); empty when they do not tell.
-  static std::optional<double> in_flight(const ResultBlock& b) {
-    const std::optional<double> whole = b.e2e_s.mean ? b.e2e_s.mean : b.e2e_s.median;
-    if (b.request_per_s && whole) return *b.request_per_s * *whole;
-    const std::optional<double> tpot = b.tpot_s.mean ? b.tpot_s.mean : b.tpot_s.median;
-    if (b.output_tok_s && tpot) return *b.output_tok_s * *tpot;
-    return std::nullopt;
   }
 
   Result<int> settle_model() {

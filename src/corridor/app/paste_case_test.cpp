@@ -82,6 +82,14 @@ TEST(TakePaste, AZeroTimeIsLeftOut) {
   EXPECT_THAT(taken.paste->remarks, Contains(HasSubstr("left out")));
 }
 
+TEST(TakePaste, TheEnginesOwnEstimateCountsWhereNoSpeedIsKnown) {
+  const std::string log = "INFO MFU: 20.0 TF/s/GPU 900.0 GB/s/GPU\nINFO MFU: 40.0 TF/s/GPU 1800.0 GB/s/GPU\n";
+  const Taken taken = take(log);
+  EXPECT_DOUBLE_EQ(taken.seen.bytes_per_s.value_or(0), 1800e9);
+  EXPECT_DOUBLE_EQ(taken.seen.flop_per_s.value_or(0), 40e12);
+  EXPECT_FALSE(take(log + "Successful requests: 3\nMean TPOT (ms):     9.00\n").seen.bytes_per_s);
+}
+
 TEST(TakePaste, LogStampsBeforeABlockDoNotHideIt) {
   const Taken taken = take(
       "bench-1  | (APIServer pid=7) INFO 11-29 10:00:01 [a.py:3] Maximum request concurrency:   32\n"

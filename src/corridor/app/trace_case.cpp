@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 
 #include "corridor/app/scenario_builder.h"
+#include "corridor/app/trace_file.h"
 #include "corridor/base/nearest.h"
 #include "corridor/diagnose/trace/timeline.h"
 #include "corridor/hardware/catalogue.h"
 #include "corridor/measure/local_device.h"
 #include "corridor/model/readers.h"
-#include "corridor/profile/kineto/read_kineto.h"
 #include "corridor/units/text.h"
 
 namespace corridor::app {
@@ -74,9 +74,8 @@ class TraceReader {
     return 0;
   }
 
-  Result<TraceAnswer> read(const TraceFile& file) {
-    const std::unique_ptr<profile::ByteSource> source = profile::open_bytes(file.bytes, file.name);
-    Result<profile::Trace> trace = profile::read_kineto(*source, file.name);
+  Result<TraceAnswer> read(const TraceFile& file, bool keep_trace) {
+    Result<profile::Trace> trace = read_trace_file(file);
     if (!trace) return tl::unexpected(trace.error());
     TraceAnswer answer;
     answer.file = file.name;
@@ -94,6 +93,7 @@ class TraceReader {
     if (!analysis) return fail(analysis.error().what, file.name, analysis.error().fix);
     answer.analysis = std::move(*analysis);
     answer.import = std::move(trace->stats);
+    if (keep_trace) answer.trace = std::move(*trace);
     return answer;
   }
 
@@ -198,12 +198,6 @@ void name_flags_without_effect(const PredictRequest& base, std::vector<std::stri
 
 }  // namespace
 
-Result<bool> is_trace(const TraceFile& file) {
-  const Result<std::string> head = profile::peek_bytes(file.bytes, file.name);
-  if (!head) return tl::unexpected(head.error());
-  return profile::looks_like_kineto(*head);
-}
-
 Result<TraceAnswer> diagnose_traces(const Assets& assets, const TraceRequest& request) {
   TraceReader reader(assets, request.base);
   if (Result<int> ok = reader.prepare(); !ok) return tl::unexpected(ok.error());
@@ -211,7 +205,7 @@ Result<TraceAnswer> diagnose_traces(const Assets& assets, const TraceRequest& re
   std::vector<TraceRank> ranks;
   double most_work = 0;
   for (const TraceFile& file : request.files) {
-    Result<TraceAnswer> answer = reader.read(file);
+    Result<TraceAnswer> answer = reader.read(file, request.keep_trace);
     if (!answer) return tl::unexpected(answer.error());
     ranks.push_back(rank_of(*answer));
     if (slowest && ranks.back().own_work_s() <= most_work) continue;

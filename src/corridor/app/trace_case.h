@@ -10,6 +10,7 @@
 
 #include "corridor/app/predict.h"
 #include "corridor/diagnose/trace/trace_analysis.h"
+#include "corridor/profile/file_kind.h"
 #include "corridor/profile/import_stats.h"
 
 namespace corridor::app {
@@ -18,11 +19,13 @@ namespace corridor::app {
 struct TraceFile {
   std::string name;
   std::string_view bytes;
+  std::optional<profile::FileKind> kind{};  ///< what to take it as; empty: its content tells
 };
 
 struct TraceRequest {
   PredictRequest base;  ///< of it the model, --params, --weights, --kv, --device and --tp have an effect
   std::vector<TraceFile> files;
+  bool keep_trace = false;  ///< the answer brings its trace along
 };
 
 /// One traced process of the run, in the order of the files.
@@ -47,6 +50,7 @@ struct TraceAnswer {
   profile::ImportStats import;
   std::vector<TraceRank> ranks;  ///< of several files; empty for one
   std::vector<std::string> notes;
+  std::optional<profile::Trace> trace{};  ///< when the request asked to keep it
 };
 
 /// Whether the (unpacked) content of a file is a trace that `diagnose_traces` takes. Fails when it cannot be unpacked.

@@ -27,7 +27,7 @@ std::string trace_of(const std::string& device, double product_us = 10, double c
 
 Result<TraceAnswer> answer_of(const std::vector<std::string>& texts, PredictRequest base = {}) {
   static const Assets assets = *Assets::open(std::nullopt);
-  TraceRequest request{std::move(base), {}};
+  TraceRequest request{std::move(base), {}, false};
   for (const std::string& text : texts) {
     request.files.push_back({"rank" + std::to_string(request.files.size()) + ".json", text});
   }
@@ -70,6 +70,19 @@ TEST(TraceCase, AnUnknownDeviceIsAnsweredWithoutRoofs) {
   ASSERT_TRUE(other && other->device);
   EXPECT_EQ(other->device->id, "h100-sxm");
   EXPECT_THAT(other->notes, Contains(HasSubstr("recorded on mi300x")));
+}
+
+TEST(TraceCase, WithoutCallsOfTheHostNothingIsBlamedOnIt) {
+  // Two products with a pause of ten times their length between them, and nothing of the host.
+  const std::string kernels = trace_of(h100, 10, 5);
+  const std::string late =
+      R"(, {"ph": "X", "cat": "kernel", "name": "gemm", "ts": 160, "dur": 10, "args": {"device": 0, "stream": 7}}]})";
+  const auto answer = answer_of({kernels.substr(0, kernels.size() - 2) + late});
+  ASSERT_TRUE(answer);
+  EXPECT_THAT(answer->analysis.caveats, Contains(HasSubstr("no calls of the host")));
+  for (const diagnose::TraceFinding& f : answer->analysis.findings) {
+    EXPECT_EQ(f.cause.find("the host needs longer"), std::string::npos) << f.title;
+  }
 }
 
 TEST(TraceCase, TheSlowestRankHasTheMostWorkOfItsOwn) {

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "corridor/base/file_writer.h"
+
 namespace corridor {
 namespace {
 
@@ -51,6 +53,28 @@ TEST_F(File, RefusesPipesDevicesAndFoldersWithoutWaiting) {
     ASSERT_FALSE(written) << name;
     EXPECT_EQ(written.error().what, "not a regular file") << name;
   }
+}
+
+TEST_F(File, AppearsOnlyWhenItIsWhole) {
+  ASSERT_TRUE(write_text_file(path("a"), "as before"));
+  const Result<MappedFile> before = MappedFile::open(path("a"));
+  ASSERT_TRUE(before);
+  {
+    Result<FileWriter> given_up = FileWriter::open(path("a"));
+    ASSERT_TRUE(given_up);
+    ASSERT_TRUE(given_up->write("half"));
+  }
+  EXPECT_EQ(folder_entries(path("")), (std::vector<std::string>{"a"}));
+  Result<FileWriter> writer = FileWriter::open(path("a"));
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE(writer->write("one, "));
+  EXPECT_EQ(read_text_file(path("a")).value_or(""), "as before");
+  ASSERT_TRUE(writer->write("two"));
+  ASSERT_TRUE(writer->finish());
+  EXPECT_EQ(read_text_file(path("a")).value_or(""), "one, two");
+  EXPECT_EQ(before->text(), "as before");  // a mapping of the file that was replaced stays readable
+  EXPECT_FALSE(FileWriter::open(path("")));
+  EXPECT_FALSE(FileWriter::open(path("absent/b")));
 }
 
 }  // namespace

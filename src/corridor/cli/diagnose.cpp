@@ -2,33 +2,37 @@
 // corridor diagnose: a measured run against what is possible.
 #include "corridor/app/diagnose.h"
 
-#include <deque>
-#include <iostream>
-#include <iterator>
 #include <memory>
 #include <optional>
 
+#include <fmt/format.h>
+
+#include "corridor/app/counter_case.h"
+#include "corridor/app/run_case.h"
 #include "corridor/app/trace_case.h"
 #include "corridor/app/trace_comparison.h"
+#include "corridor/app/trace_output.h"
 #include "corridor/base/file.h"
 #include "corridor/cli/case_flags.h"
+#include "corridor/cli/run_input.h"
 #include "corridor/cli/session.h"
 #include "corridor/units/text.h"
+#include "corridor/views/counter_view.h"
 #include "corridor/views/diagnose_view.h"
+#include "corridor/views/run_view.h"
 #include "corridor/views/trace_view.h"
 
 namespace corridor::cli {
 namespace {
-
-// Pasted text beyond this is cut by the reader anyway; reading more only costs memory.
-constexpr std::size_t most_text_bytes = 1U << 30U;
 
 struct DiagnoseFlags {
   app::PredictRequest base;
   std::vector<std::string> texts;
   std::string tpot, ttft, bare, bytes_per_s, flop_per_s, meter;
   std::string per_user, output, total, prefill, rate;
-  std::string against;  ///< another trace
+  std::string against;           ///< another trace
+  std::string redact, perfetto;  ///< files to write about the trace
+  std::string format, duration;
 };
 
 void add_observation_flags(CLI::App& command, DiagnoseFlags& f) {
@@ -111,78 +115,6 @@ Result<diagnose::Observation> observation(const DiagnoseFlags& f) {
   return seen;
 }
 
-/// A positional word is text when it is "-" or a file that no model reader takes; else it names the model.
-bool is_text_file(const std::string& word) {
-  if (word == "-") return true;
-  if (!is_file(word)) return false;
-  for (const char* ending : {".json", ".safetensors", ".gguf"}) {
-    if (word.ends_with(ending)) return false;
-  }
-  return true;
-}
-
-/// What the positional words turned out to be. A deque: the bytes of a trace stay where they are.
-struct GivenFiles {
-  std::deque<MappedFile> mapped;
-  std::string text;  ///< pasted, or a trace from standard input
-  bool text_given = false;
-  std::vector<app::TraceFile> traces;
-};
-
-/// Takes `word` when its content is a trace, whatever its name.
-Result<bool> take_trace(const std::string& word, GivenFiles& given) {
-  if (!is_file(word)) return false;
-  Result<MappedFile> file = MappedFile::open(word);
-  if (!file) return false;  // the reader of what it else would be says why
-  const app::TraceFile trace{word, file->text()};
-  const Result<bool> is_one = app::is_trace(trace);
-  if (!is_one || !*is_one) return is_one;
-  given.mapped.push_back(std::move(*file));
-  given.traces.push_back({word, given.mapped.back().text()});
-  return true;
-}
-
-Result<int> take_text(const std::string& word, GivenFiles& given) {
-  if (!given.text.empty() && given.text.back() != '\n') given.text += '\n';
-  given.text_given = true;
-  if (word == "-") {
-    given.text.append(std::istreambuf_iterator<char>(std::cin), {});
-    return 0;
-  }
-  Result<std::string> text = read_text_file(word, most_text_bytes);
-  if (!text) return tl::unexpected(text.error());
-  given.text += *text;
-  return 0;
-}
-
-Result<int> sort_words(DiagnoseFlags& f, GivenFiles& given) {
-  std::vector<std::string> words = f.texts;
-  if (!f.base.model.empty()) words.insert(words.begin(), f.base.model);
-  f.base.model.clear();
-  for (const std::string& word : words) {
-    const Result<bool> traced = take_trace(word, given);
-    if (!traced) return tl::unexpected(traced.error());
-    if (*traced) continue;
-    if (is_text_file(word)) {
-      if (Result<int> ok = take_text(word, given); !ok) return ok;
-    } else if (f.base.model.empty()) {
-      f.base.model = word;
-    } else {
-      return fail("no such file, and the model is " + f.base.model + " already", word,
-                  "give one model and any number of text files or traces");
-    }
-  }
-  const app::TraceFile piped{"standard input", given.text};
-  if (!given.text_given) return 0;
-  const Result<bool> is_one = app::is_trace(piped);
-  if (!is_one) return tl::unexpected(is_one.error());
-  if (*is_one) {
-    given.traces.push_back(piped);
-    given.text_given = false;
-  }
-  return 0;
-}
-
 /// The trace of --against, diagnosed as the first one was.
 Result<app::TraceAnswer> read_reference(const std::string& file, const app::PredictRequest& base,
                                         const Assets& assets) {
@@ -191,45 +123,106 @@ Result<app::TraceAnswer> read_reference(const std::string& file, const app::Pred
   const app::TraceFile trace{file, mapped->text()};
   const Result<bool> is_one = app::is_trace(trace);
   if (!is_one || !*is_one) return fail("is no trace", "--against " + file, "name a trace of the PyTorch profiler");
-  return app::diagnose_traces(assets, {base, {trace}});
+  return app::diagnose_traces(assets, {base, {trace}, false});
 }
 
-Result<int> run_traces(const DiagnoseFlags& f, const diagnose::Observation& seen, const GivenFiles& given,
-                       Session& session) {
-  const std::string& first = given.traces.front().name;
-  if (given.text_given) {
-    return fail("a trace and pasted text are two answers", first, "diagnose them one after the other");
+/// Writes the copy that --redact asks for; what to tell of it, empty when none was asked for.
+Result<std::string> redact_trace(const DiagnoseFlags& f, const std::vector<app::TraceFile>& traces) {
+  if (f.redact.empty()) return std::string();
+  if (traces.size() != 1) {
+    return fail(fmt::format("{} files are given, one is copied at a time", traces.size()), "--redact " + f.redact,
+                "name one trace");
   }
-  if (!seen.empty() || seen.meter) {
+  return app::write_redacted(traces.front(), f.redact);
+}
+
+/// The copy stands even when the trace cannot be diagnosed, and the error says so.
+tl::unexpected<Error> after_copy(const Error& error, const std::string& out) {
+  return fail(error.what, error.where,
+              error.fix + (error.fix.empty() ? "" : "; ") + "the copy " + out + " was written");
+}
+
+std::vector<std::string> words_of(DiagnoseFlags& f) {
+  std::vector<std::string> words = f.texts;
+  if (!f.base.model.empty()) words.insert(words.begin(), f.base.model);
+  return words;
+}
+
+Result<int> run_traces(const DiagnoseFlags& f, const app::DiagnoseRequest& request, const RunInput& input,
+                       Session& session) {
+  const std::vector<app::TraceFile>& traces = input.files.traces;
+  const std::string& first = traces.front().name;
+  if (!request.seen.empty() || request.seen.meter) {
     return fail("a trace tells what ran, an observed speed has no effect on it", first,
                 "leave out the observed values, or the trace");
   }
+  const Result<std::string> copied = redact_trace(f, traces);
+  if (!copied) return tl::unexpected(copied.error());
   const Result<const Assets*> assets = session.assets();
   if (!assets) return tl::unexpected(assets.error());
-  const Result<app::TraceAnswer> answer = app::diagnose_traces(**assets, {f.base, given.traces});
-  if (!answer) return tl::unexpected(answer.error());
+  if (request.has_files()) {
+    for (const auto& [flag, file] : {std::pair("--against ", f.against), std::pair("--perfetto ", f.perfetto)}) {
+      if (!file.empty()) return fail("works on traces alone", flag + file, "leave out the other files of the run");
+    }
+    const Result<app::RunAnswer> answer = app::diagnose_run(**assets, request, traces);
+    if (!answer) return tl::unexpected(answer.error());
+    return session.show(views::run_view(*answer, session.explain()));
+  }
+  Result<app::TraceAnswer> answer = app::diagnose_traces(**assets, {request.base, traces, !f.perfetto.empty()});
+  if (!answer) return copied->empty() ? tl::unexpected(answer.error()) : after_copy(answer.error(), f.redact);
+  if (!copied->empty()) answer->notes.push_back(*copied);
+  if (!f.perfetto.empty()) {
+    const Result<std::string> annotated = app::write_annotated(*answer, f.perfetto);
+    if (!annotated) return tl::unexpected(annotated.error());
+    answer->notes.push_back(*annotated);
+  }
   std::optional<app::TraceComparison> comparison;
   if (!f.against.empty()) {
-    const Result<app::TraceAnswer> reference = read_reference(f.against, f.base, **assets);
+    const Result<app::TraceAnswer> reference = read_reference(f.against, request.base, **assets);
     if (!reference) return tl::unexpected(reference.error());
     comparison = app::compare_traces(*answer, *reference);
   }
   return session.show(views::trace_view(*answer, session.explain(), comparison ? &*comparison : nullptr));
 }
 
-Result<int> run_diagnose(DiagnoseFlags& f, Session& session) {
-  const Result<diagnose::Observation> seen = observation(f);
-  if (!seen) return tl::unexpected(seen.error());
-  GivenFiles given;
-  if (Result<int> ok = sort_words(f, given); !ok) return ok;
-  if (!given.traces.empty()) return run_traces(f, *seen, given, session);
-  if (!f.against.empty()) {
-    return fail("no trace is given to compare with it", "--against " + f.against, "name a trace first");
+Result<int> run_counters(const DiagnoseFlags& f, const app::DiagnoseRequest& request, const RunInput& input,
+                         Session& session) {
+  const app::RunFiles& files = input.files;
+  const std::string& first = files.counters.front().name;
+  if (request.has_files() || !files.traces.empty() || !f.against.empty()) {
+    return fail("counters of kernels are an answer of their own", first, "diagnose the other files in a second call");
+  }
+  if (!request.seen.empty() || request.seen.meter) {
+    return fail("counters tell what ran, an observed speed has no effect on them", first,
+                "leave out the observed values, or the file");
   }
   const Result<const Assets*> assets = session.assets();
   if (!assets) return tl::unexpected(assets.error());
-  const Result<app::DiagnoseAnswer> answer =
-      app::diagnose(**assets, {f.base, *seen, std::move(given.text), given.text_given});
+  const Result<app::CounterAnswer> answer = app::diagnose_counters(**assets, {request.base, files.counters});
+  if (!answer) return tl::unexpected(answer.error());
+  return session.show(views::counter_view(*answer, session.explain()));
+}
+
+Result<int> run_diagnose(DiagnoseFlags& f, Session& session) {
+  Result<diagnose::Observation> seen = observation(f);
+  if (!seen) return tl::unexpected(seen.error());
+  const Result<RunInput> input = read_run_input(words_of(f), f.format, f.duration);
+  if (!input) return tl::unexpected(input.error());
+  const app::RunFiles& files = input->files;
+  app::DiagnoseRequest request{f.base,        std::move(*seen), files.texts,
+                               files.results, files.metrics,    input->metrics_seconds};
+  request.base.model = input->model;
+  if (!files.counters.empty()) return run_counters(f, request, *input, session);
+  if (!files.traces.empty()) return run_traces(f, request, *input, session);
+  if (!f.against.empty()) {
+    return fail("no trace is given to compare with it", "--against " + f.against, "name a trace first");
+  }
+  for (const auto& [flag, file] : {std::pair("--redact ", f.redact), std::pair("--perfetto ", f.perfetto)}) {
+    if (!file.empty()) return fail("no trace is given that it could be made of", flag + file, "name a trace first");
+  }
+  const Result<const Assets*> assets = session.assets();
+  if (!assets) return tl::unexpected(assets.error());
+  const Result<app::DiagnoseAnswer> answer = app::diagnose(**assets, request);
   if (!answer) return tl::unexpected(answer.error());
   const bool refused = answer->diagnosis && answer->diagnosis->status == diagnose::Status::does_not_fit;
   return session.show(views::diagnose_view(*answer, session.explain()), refused ? exit_no : exit_answered);
@@ -244,10 +237,29 @@ void add_diagnose(CLI::App& app, Session& session) {
   add_case_flags(*command, flags->base, NeedsDevice::no);
   command
       ->add_option("text", flags->texts,
-                   "traces of the PyTorch profiler (.json, .gz, .zst), or pasted commands, results, logs; - reads "
-                   "standard input")
+                   "files of one run, packed or not: recorded runs (PyTorch profiler, Nsight Systems or Compute, "
+                   "rocprof), saved benchmark results, metrics pages, pasted commands, results, logs; - reads standard "
+                   "input; http://HOST:PORT/metrics asks a server")
       ->type_name("FILE");
+  command
+      ->add_option("--format", flags->format,
+                   "take the files as this, whatever they look like: " + profile::file_kind_words())
+      ->type_name("KIND");
+  command
+      ->add_option(
+          "--for", flags->duration,
+          "with a server's address: ask twice, so far apart, and take the difference; with two pages: the time "
+          "between them")
+      ->type_name("TIME");
   command->add_option("--against", flags->against, "another trace: what changed between the two")->type_name("FILE");
+  command
+      ->add_option("--redact", flags->redact,
+                   "also write a copy of the trace without names, paths, addresses and source code")
+      ->type_name("OUT");
+  command
+      ->add_option("--perfetto", flags->perfetto,
+                   "also write the time-line with what bounds each kernel, for ui.perfetto.dev")
+      ->type_name("OUT");
   add_observation_flags(*command, *flags);
   session.add_output_flags(*command);
   command->callback([flags, &session] { session.run = [flags, &session] { return run_diagnose(*flags, session); }; });

@@ -74,6 +74,12 @@ class Verdict {
     d_.rates.meter = seen_.meter;
     d_.rates.bytes_per_s = seen_.bytes_per_s;
     d_.rates.flop_per_s = seen_.flop_per_s;
+    if (d_.comparison && !seen_.bytes_per_s) {
+      const roofline::StepTotals& t = c().per_device;
+      const double full = c().observed.value() * in_.input.device.memory_bandwidth->value.value();
+      d_.rates.mbu_weights = t.weights.value() / full;
+      d_.rates.mbu_weights_kv = (t.weights + t.kv).value() / full;
+    }
     if (d_.comparison) {
       if (!d_.rates.bytes_per_s) d_.rates.bytes_per_s = c().per_device.bytes().value() / c().observed.value();
       if (!d_.rates.flop_per_s) d_.rates.flop_per_s = c().per_device.flops.value() / c().observed.value();
@@ -183,7 +189,8 @@ class Verdict {
   Diagnosis does_not_fit() {
     d_.status = Status::does_not_fit;
     d_.comparison.reset();  // a speed of what cannot run is compared with nothing
-    d_.rates = {std::nullopt, std::nullopt, std::nullopt, std::nullopt, seen_.meter};
+    d_.rates = {};
+    d_.rates.meter = seen_.meter;
     const auto& m = in_.prediction.memory;
     d_.sentence =
         fmt::format("Does not fit: each device needs {} and has {}; {}.", print(m.needed()), print(m.capacity),

@@ -44,6 +44,7 @@ struct Hypothesis {
 /// Rates of one device. From the observation when given, else from the model's bytes and FLOPs and the observed time.
 struct Rates {
   std::optional<double> bytes_per_s, flop_per_s, mbu, mfu, meter;
+  std::optional<double> mbu_weights, mbu_weights_kv;  ///< parts of mbu, from the model's bytes; empty for given rates
 };
 
 /// Another board that carries a similar name, and its prediction of the same time.

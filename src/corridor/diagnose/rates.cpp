@@ -50,7 +50,11 @@ Result<RateDiagnosis> diagnose_rates(const hardware::Device& device, hardware::C
   }
   RateDiagnosis d;
   d.type = type;
-  d.rates = {bytes_per_s, flop_per_s, bytes_per_s / bandwidth->value.value(), flop_per_s / peak->value.value(), meter};
+  d.rates.bytes_per_s = bytes_per_s;
+  d.rates.flop_per_s = flop_per_s;
+  d.rates.mbu = bytes_per_s / bandwidth->value.value();
+  d.rates.mfu = flop_per_s / peak->value.value();
+  d.rates.meter = meter;
   d.intensity_flop_per_byte = bytes_per_s > 0 ? flop_per_s / bytes_per_s : 0;
   d.ridge_flop_per_byte = (peak->value / bandwidth->value).value();
   if (Result<int> ok = check_rates(device, type, bytes_per_s, flop_per_s); !ok) return tl::unexpected(ok.error());

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "corridor/base/result.h"
+#include "corridor/profile/import_stats.h"
 
 namespace corridor::profile {
 
@@ -29,5 +30,10 @@ class ByteSource {
 /// The first unpacked bytes, to tell what a file is; at most `most`. Fails as `next` does.
 [[nodiscard]] Result<std::string> peek_bytes(std::string_view bytes, const std::string& file,
                                              std::size_t most = std::size_t{64} << 10U);
+
+/// All bytes that are left, for readers that need the whole. Fails beyond `most` bytes, and where nothing could be
+/// unpacked; what came before a damage is given, and the damage is counted in `stats`.
+[[nodiscard]] Result<std::string> collect_bytes(ByteSource& source, const std::string& file, std::size_t most,
+                                                ImportStats& stats);
 
 }  // namespace corridor::profile

@@ -29,6 +29,12 @@ inline constexpr std::uint32_t none = 0xFFFFFFFF;  ///< no such index
 /// Texts stored once each.
 class NamePool {
  public:
+  NamePool() = default;
+  NamePool(NamePool&&) = default;
+  NamePool& operator=(NamePool&&) = default;
+  NamePool(const NamePool&) = delete;  // the index points into the texts
+  NamePool& operator=(const NamePool&) = delete;
+  ~NamePool() = default;
   [[nodiscard]] std::uint32_t intern(std::string_view text);
   [[nodiscard]] std::string_view text(std::uint32_t id) const;  ///< empty for `none`
   [[nodiscard]] std::size_t size() const { return texts_.size(); }
@@ -107,7 +113,18 @@ struct KernelCounters {
   std::vector<std::pair<std::string, double>> flops;            ///< by type and unit: "fp32", "fp16 tensor"
   std::vector<std::pair<std::string, double>> peak_flop_per_s;  ///< the same names, at the profiled clock
   std::optional<double> achieved_occupancy, registers, shared_bytes;
-  double launches = 1;  ///< when the tool gives sums
+  std::optional<double> theoretical_occupancy;  ///< what registers, shared memory and block size allow
+  std::optional<double> waves;                  ///< grid ÷ blocks that run at once
+  std::optional<double> lds_bytes;              ///< through the shared memory of a compute unit (AMD)
+  std::optional<double> tensor_instructions;    ///< where the tool counts instructions and not their arithmetic
+  double launches = 1;                          ///< when the tool gives sums
+};
+
+/// Roofs that a profiler measured with kernels of its own on the machine of the run (rocprof-compute).
+struct MeasuredRoofs {
+  std::uint16_t device = 0;
+  std::optional<double> dram_bytes_per_s, l2_bytes_per_s, l1_bytes_per_s, lds_bytes_per_s;
+  std::vector<std::pair<std::string, double>> flop_per_s;  ///< by the names of KernelCounters::flops
 };
 
 struct Trace {
@@ -122,6 +139,7 @@ struct Trace {
   std::vector<OpInputs> inputs;
   std::vector<LaunchShape> shapes;
   std::vector<KernelCounters> counters;
+  std::vector<MeasuredRoofs> roofs;
   bool with_stack = false, record_shapes = false;
   std::optional<int> rank, world_size;
   double host_span_s = 0;  ///< first to last event of any kind

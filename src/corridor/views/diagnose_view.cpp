@@ -8,6 +8,7 @@
 #include "corridor/views/fields.h"
 #include "corridor/views/levers_view.h"
 #include "corridor/views/predict_view.h"
+#include "corridor/views/run_view.h"
 
 namespace corridor::views {
 namespace {
@@ -124,7 +125,14 @@ FieldGroup observed_group(const diagnose::Rates& r) {
   const bool any = r.bytes_per_s || r.flop_per_s;  // a line without a number tells a reader nothing
   f.push_back({"observed.bytes_per_s", any ? "bytes a second" : "", maybe(r.bytes_per_s, rate), ""});
   f.push_back({"observed.flop_per_s", any ? "FLOP a second" : "", maybe(r.flop_per_s, flops), ""});
-  f.push_back({"observed.mbu", any ? "MBU" : "", maybe(r.mbu, share), any ? "of the data sheet's bandwidth" : ""});
+  f.push_back({"observed.mbu_weights", r.mbu_weights ? "MBU, weights alone" : "", maybe(r.mbu_weights, share), ""});
+  f.push_back({"observed.mbu_weights_kv", r.mbu_weights_kv ? "MBU, with the KV cache" : "",
+               maybe(r.mbu_weights_kv, share), ""});
+  f.push_back({"observed.mbu",
+               !any            ? ""
+               : r.mbu_weights ? "MBU, with activations"
+                               : "MBU",
+               maybe(r.mbu, share), any ? "of the data sheet's bandwidth" : ""});
   f.push_back({"observed.mfu", any ? "MFU" : "", maybe(r.mfu, share), any ? "of the dense peak" : ""});
   f.push_back({"observed.meter", r.meter ? "meter" : "", maybe(r.meter, share), ""});
   return group;
@@ -218,6 +226,7 @@ Document rates_document(const DiagnoseAnswer& a) {
 }  // namespace
 
 Document diagnose_view(const DiagnoseAnswer& a, bool explain) {
+  if (a.metrics_alone) return metrics_document(a);
   if (a.rates) return rates_document(a);
   const Diagnosis& d = *a.diagnosis;
   const app::PredictAnswer& p = *a.predicted;
@@ -233,6 +242,8 @@ Document diagnose_view(const DiagnoseAnswer& a, bool explain) {
   doc.blocks.push_back(d.comparison ? comparison_group(*d.comparison) : no_comparison_group());
   add_gap(d, doc);
   doc.blocks.push_back(observed_group(d.rates));
+  if (a.ladder) add_ladder(*a.ladder, doc);
+  if (a.metrics) add_metrics(*a.metrics, &a.device, doc);
   add_hypotheses(d, doc);
   if (!a.levers.empty()) doc.blocks.push_back(levers_table(a.levers, levers_on_terminal));
   if (explain) {

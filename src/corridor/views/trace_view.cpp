@@ -9,6 +9,7 @@
 
 #include "corridor/units/text.h"
 #include "corridor/views/fields.h"
+#include "corridor/views/import_table.h"
 #include "corridor/views/trace_comparison_view.h"
 
 namespace corridor::views {
@@ -81,7 +82,12 @@ void add_verdict(const TraceAnswer& a, Document& doc) {
     say(fmt::format("Next change: {}. It gains at most {}.", f.lever, gain_words(f)), Paragraph::Style::plain);
   }
   if (!a.ranks.empty()) {
-    say(fmt::format("Of {} files this one has the most GPU work of its own: the others wait for it.", a.ranks.size()),
+    const auto [least, most] = std::minmax_element(
+        a.ranks.begin(), a.ranks.end(), [](const auto& x, const auto& y) { return x.own_work_s() < y.own_work_s(); });
+    say(fmt::format("Of {} files this one has the most GPU work of its own, {} where the least has {}: the others wait "
+                    "for it.",
+                    a.ranks.size(), units::print(units::Seconds{most->own_work_s()}),
+                    units::print(units::Seconds{least->own_work_s()})),
         Paragraph::Style::plain);
   }
 }
@@ -289,23 +295,6 @@ FieldGroup coverage_group(const diagnose::Coverage& c) {
   f.push_back({"coverage.name", "the kernel's name alone", share(c.by_name), "class only, no bytes"});
   f.push_back({"coverage.none", "nothing", share(c.none), ""});
   return group;
-}
-
-Table import_table(const char* key, const char* title, const std::vector<profile::ImportEvent>& events) {
-  if (events.empty()) return {key, "", {}, {}, 0};  // said by its absence; JSON keeps the empty list
-  Table table{key,
-              title,
-              {{"what", "what", Unit::none, true},
-               {"count", "count", Unit::count},
-               {"severity", "severity", Unit::none, true},
-               {"example", "", Unit::none}},
-              {},
-              0};
-  for (const profile::ImportEvent& e : events) {
-    table.rows.push_back(
-        {text(e.what), count(static_cast<double>(e.count)), text(std::string(name(e.severity))), text(e.example)});
-  }
-  return table;
 }
 
 Table ranks_table(const TraceAnswer& a) {

@@ -65,7 +65,13 @@ class LossFinder {
                     time(split.host_wait_s), time(split.launch_gap_s), analysis_.kernels);
     std::size_t replayed = 0;
     for (const std::uint32_t i : timeline_.spans) replayed += input_.trace.gpu[i].from_graph ? 1 : 0;
-    if (replayed * 2 > timeline_.spans.size()) {
+    if (input_.trace.calls.empty()) {
+      launch.title = "the GPU is idle";
+      launch.evidence =
+          fmt::format("idle for {} of {}; {:.0f} kernels", time(launching), time(analysis_.span_s), analysis_.kernels);
+      launch.cause = "not known: the trace holds no calls of the host";
+      launch.lever = "record the calls as well (nsys --trace=cuda, rocprofv3 --hip-trace) and look again";
+    } else if (replayed * 2 > timeline_.spans.size()) {
       launch.cause = "gaps between the kernels of a replayed graph, and from one graph to the next";
       launch.lever = "fewer, larger kernels; launch the next graph before this one ends";
     } else {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -25,6 +24,7 @@ using profile::Trace;
 struct FoundOp {
   std::uint32_t op = none;
   KernelClass kernel_class = KernelClass::other;
+  bool known = false;  ///< it was looked for, found or not
 };
 
 class Gatherer {
@@ -33,6 +33,8 @@ class Gatherer {
       : input_(input), trace_(input.trace), timeline_(timeline), steps_(steps) {
     out_.row_of_span.assign(timeline.spans.size(), none);
     out_.class_of_span.assign(timeline.spans.size(), KernelClass::other);
+    found_ops_.resize(input.trace.ops.size());
+    counted_.resize(input.trace.ops.size());
   }
 
   SpanRows run() {
@@ -48,16 +50,26 @@ class Gatherer {
   [[nodiscard]] std::string_view kernel(std::size_t i) const { return trace_.names.text(span(i).name); }
 
   [[nodiscard]] FoundOp find_op(std::uint32_t op) {
-    const auto known = found_ops_.find(op);
-    if (known != found_ops_.end()) return known->second;
     FoundOp found;
-    for (std::uint32_t at = op; at != none; at = trace_.ops[at].parent) {
-      const auto kernel_class = class_of_operation(trace_.names.text(trace_.ops[at].name));
-      if (!kernel_class) continue;
-      found = {at, *kernel_class};
-      break;
+    std::uint32_t at = op;
+    for (; at != none && found.op == none && !found_ops_[at].known; at = trace_.ops[at].parent) {
+      const auto kernel_class = class_of_name(trace_.ops[at].name);
+      if (kernel_class) found = {at, *kernel_class, true};
     }
-    return found_ops_.emplace(op, found).first->second;
+    if (found.op == none && at != none) found = found_ops_[at];
+    found.known = true;
+    // Each chain of operations is walked once.
+    for (at = op; at != none && !found_ops_[at].known; at = trace_.ops[at].parent) {
+      found_ops_[at] = found;
+      if (at == found.op) break;
+    }
+    return found;
+  }
+
+  const std::optional<KernelClass>& class_of_name(std::uint32_t operation) {
+    const auto known = class_of_name_.find(operation);
+    if (known != class_of_name_.end()) return known->second;
+    return class_of_name_.emplace(operation, class_of_operation(trace_.names.text(operation))).first->second;
   }
 
   const std::optional<StepTokens>& step_tokens(std::uint32_t annotation) {
@@ -109,7 +121,8 @@ class Gatherer {
     const Explained explained = cost.from_annotation ? Explained::by_annotation : Explained::by_operator;
     const std::uint32_t row = row_for(name, cost.shape, found.kernel_class, explained);
     assign(i, row);
-    if (!counted_.insert(found.op).second) return;  // another kernel of the same execution
+    if (counted_[found.op]) return;  // another kernel of the same execution
+    counted_[found.op] = true;
     ShapeRow& r = out_.rows[row];
     r.count += 1;
     r.type = cost.type;
@@ -212,10 +225,11 @@ class Gatherer {
   const std::vector<std::uint32_t>& steps_;
   SpanRows out_;
   std::map<std::tuple<std::string, std::string, Explained>, std::size_t> index_;
-  std::unordered_map<std::uint32_t, FoundOp> found_ops_;
+  std::vector<FoundOp> found_ops_;  ///< by operation
+  std::unordered_map<std::uint32_t, std::optional<KernelClass>> class_of_name_;
   std::unordered_map<std::uint32_t, std::optional<StepTokens>> tokens_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::optional<OpCost>> costs_;
-  std::set<std::uint32_t> counted_;
+  std::vector<bool> counted_;  ///< by operation
   std::map<std::pair<std::uint32_t, KernelClass>, ClassWork> told_;
 };
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <numeric>
 
 #include "corridor/diagnose/trace/findings.h"
 #include "corridor/diagnose/trace/span_rows.h"
@@ -60,7 +60,7 @@ std::vector<std::uint32_t> steps_of_spans(const Trace& trace, const DeviceTimeli
 std::vector<StepRow> step_rows(const Trace& trace, const DeviceTimeline& timeline,
                                const std::vector<std::uint32_t>& steps, const std::vector<std::uint32_t>& step_of) {
   std::vector<StepRow> out;
-  std::vector<std::set<std::uint32_t>> launches(steps.size());
+  std::vector<std::pair<std::size_t, std::uint32_t>> launches;  // of each step, repeated for each kernel
   std::vector<double> covered(steps.size(), -1), first(steps.size(), -1);
   std::vector<std::size_t> place(trace.annotations.size(), 0);
   for (const std::uint32_t s : steps) {
@@ -85,8 +85,11 @@ std::vector<StepRow> step_rows(const Trace& trace, const DeviceTimeline& timelin
     out[at].busy_s += std::max(0.0, end - std::max(covered[at], span.start_s));
     covered[at] = std::max(covered[at], end);
     out[at].kernels += span.work == profile::GpuWork::kernel ? 1 : 0;
-    if (span.launch != none && launches[at].insert(span.launch).second) out[at].launches += 1;
+    if (span.launch != none) launches.emplace_back(at, span.launch);
   }
+  std::sort(launches.begin(), launches.end());
+  const auto repeated = std::unique(launches.begin(), launches.end());
+  for (auto launch = launches.begin(); launch != repeated; ++launch) out[launch->first].launches += 1;
   for (std::size_t i = 0; i < out.size(); ++i) {
     out[i].span_s = first[i] < 0 ? 0 : covered[i] - first[i];
     if (first[i] >= 0) out[i].start_s = first[i];
@@ -177,6 +180,24 @@ std::string verdict(const TraceAnalysis& analysis) {
   return words;
 }
 
+/// Puts the rows in order of their time; each span keeps its row.
+void sort_rows(std::vector<std::uint32_t> row_of_span, TraceAnalysis& analysis) {
+  std::vector<std::uint32_t> order(analysis.shapes.size()), place(order.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return analysis.shapes[a].total_s > analysis.shapes[b].total_s;
+  });
+  std::vector<ShapeRow> sorted;
+  sorted.reserve(order.size());
+  for (const std::uint32_t row : order) {
+    place[row] = static_cast<std::uint32_t>(sorted.size());
+    sorted.push_back(std::move(analysis.shapes[row]));
+  }
+  analysis.shapes = std::move(sorted);
+  for (std::uint32_t& row : row_of_span) row = place[row];
+  analysis.row_of_span = std::move(row_of_span);
+}
+
 void add_caveats(const TraceInput& input, const DeviceTimeline& timeline, TraceAnalysis& analysis) {
   const Trace& trace = input.trace;
   const IdleSplit& idle = analysis.idle;
@@ -192,12 +213,17 @@ void add_caveats(const TraceInput& input, const DeviceTimeline& timeline, TraceA
   }
   std::size_t early = 0;
   for (const std::uint32_t i : timeline.spans) early += trace.gpu[i].launch == none ? 1 : 0;
-  if (early > 0) {
+  if (trace.calls.empty()) {
+    analysis.caveats.emplace_back("the trace holds no calls of the host: why the GPU was idle is not known");
+  } else if (early > 0) {
     analysis.caveats.push_back(
         fmt::format("{} of {} GPU events were launched before the trace began", early, timeline.spans.size()));
   }
   if (!trace.record_shapes && !trace.gpu.empty()) {
-    analysis.caveats.emplace_back("input shapes were not recorded: record_shapes=True tells FLOPs and bytes");
+    const bool framework = trace.format.find("Chrome") != std::string::npos;
+    analysis.caveats.emplace_back(framework
+                                      ? "input shapes were not recorded: record_shapes=True tells FLOPs and bytes"
+                                      : "this profiler records no shapes: kernels are classed by name, without bytes");
   }
   if (input.device == nullptr) {
     analysis.caveats.emplace_back("the device is not known: no roofs; give --device");
@@ -240,25 +266,25 @@ Result<TraceAnalysis> analyse(const TraceInput& input) {
   analysis.span_s = timeline.last_s - timeline.first_s;
   analysis.gpu_busy_s = timeline.busy_s;
   analysis.kernel_time_s = timeline.sum_s;
-  std::set<std::uint32_t> launches;
+  std::vector<bool> launched(trace.calls.size());
   for (const std::uint32_t i : timeline.spans) {
     analysis.kernels += trace.gpu[i].work == profile::GpuWork::kernel ? 1 : 0;
-    if (trace.gpu[i].launch != none) launches.insert(trace.gpu[i].launch);
+    if (trace.gpu[i].launch != none) launched[trace.gpu[i].launch] = true;
   }
-  analysis.launches = static_cast<double>(launches.size());
+  analysis.launches = static_cast<double>(std::count(launched.begin(), launched.end(), true));
   analysis.idle = split_idle(trace, timeline);
   const std::vector<std::uint32_t> steps = step_annotations(trace);
   const std::vector<std::uint32_t> step_of = steps_of_spans(trace, timeline, steps);
   analysis.steps = step_rows(trace, timeline, steps, step_of);
-  const SpanRows spans = gather_rows(input, timeline, step_of);
+  SpanRows spans = gather_rows(input, timeline, step_of);
   analysis.shapes = spans.rows;
   for (ShapeRow& row : analysis.shapes) place_row(input.device, row);
   analysis.classes = class_totals(analysis.shapes);
   analysis.coverage = coverage_of(analysis.shapes, analysis.kernel_time_s);
   judge(analysis);
   analysis.findings = find_losses(input, timeline, spans, analysis);
-  std::stable_sort(analysis.shapes.begin(), analysis.shapes.end(),
-                   [](const ShapeRow& a, const ShapeRow& b) { return a.total_s > b.total_s; });
+  analysis.spans = timeline.spans;
+  sort_rows(std::move(spans.row_of_span), analysis);
   analysis.sentence = verdict(analysis);
   add_caveats(input, timeline, analysis);
   return analysis;

@@ -109,6 +109,8 @@ struct TraceAnalysis {
   Coverage coverage;
   std::vector<ClassTotal> classes;          ///< by time
   std::vector<ShapeRow> shapes;             ///< by time
+  std::vector<std::uint32_t> spans;         ///< of the device, by start: indices into Trace::gpu
+  std::vector<std::uint32_t> row_of_span;   ///< for each of `spans` its index in `shapes`
   std::vector<StepRow> steps;               ///< in order
   std::vector<TraceFinding> findings;       ///< by time lost
   KernelBound wall = KernelBound::unknown;  ///< overhead: idle; memory, compute, interconnect: the busy time

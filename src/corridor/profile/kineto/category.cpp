@@ -48,12 +48,12 @@ constexpr std::array<CategoryName, 28> categories = {{
 
 Category category_of(std::string_view text) {
   std::array<char, 24> lower{};
-  if (text.size() > lower.size()) return Category::other;
+  if (text.empty() || text.size() > lower.size()) return Category::other;
   std::transform(text.begin(), text.end(), lower.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   const std::string_view word(lower.data(), text.size());
   for (const CategoryName& entry : categories) {
-    if (entry.name == word) return entry.category;
+    if (entry.name.size() == word.size() && entry.name[0] == word[0] && entry.name == word) return entry.category;
   }
   return Category::other;
 }

@@ -18,6 +18,10 @@ namespace {
 
 namespace od = simdjson::ondemand;
 
+constexpr double largest_time_us = 1e18;         // absolute times of today are 2e15
+constexpr std::size_t longest_inputs = 1 << 16;  // bytes of shapes, types or values of one operation
+constexpr std::size_t longest_launch = 256;      // bytes of a grid or a block
+
 /// The bytes between the quotes of a raw JSON token; empty when it is no string.
 std::string_view inside_quotes(std::string_view token) {
   if (token.empty() || token.front() != '"') return {};
@@ -156,6 +160,45 @@ void read_arguments(od::value value, Fields& f) {
   }
 }
 
+/// One field of an event. False once the event is known to be of no use.
+bool take_field(std::string_view key, od::value value, Fields& f) {
+  switch (key.size()) {
+    case 2:
+      if (key[0] == 'p' && key[1] == 'h') {
+        f.ph = inside_quotes(value.raw_json_token());
+      } else if (key[0] == 't' && key[1] == 's') {
+        f.ts = number_of(value);
+        f.has_ts = true;
+      }
+      break;
+    case 3:
+      if (key[0] == 'c' && key[1] == 'a' && key[2] == 't') {
+        f.cat = inside_quotes(value.raw_json_token());
+        return f.cat != "python_function";
+      }
+      if (key[0] == 'd' && key[1] == 'u' && key[2] == 'r') {
+        f.dur = number_of(value);
+        f.has_dur = true;
+      } else if (key[1] == 'i' && key[2] == 'd' && key[0] == 'p') {
+        f.pid = trimmed(value.raw_json_token());
+      } else if (key[1] == 'i' && key[2] == 'd' && key[0] == 't') {
+        f.tid = trimmed(value.raw_json_token());
+      }
+      break;
+    case 4:
+      if (key == "name") {
+        f.name = inside_quotes(value.raw_json_token());
+      } else if (key == "args") {
+        if (f.ph.size() == 1 && f.ph[0] != 'X') return false;
+        read_arguments(value, f);
+      }
+      break;
+    default:
+      break;
+  }
+  return true;
+}
+
 /// Reads an event; returns early, leaving the rest to be skipped, once it is known to be of no use.
 void read_event(od::object event, Fields& f) {
   for (auto result : event) {
@@ -165,28 +208,7 @@ void read_event(od::object event, Fields& f) {
       return;
     }
     const std::string_view key = key_text(field);
-    od::value value = field.value();
-    if (key == "ph") {
-      f.ph = inside_quotes(value.raw_json_token());
-    } else if (key == "cat") {
-      f.cat = inside_quotes(value.raw_json_token());
-      if (f.cat == "python_function") return;
-    } else if (key == "name") {
-      f.name = inside_quotes(value.raw_json_token());
-    } else if (key == "ts") {
-      f.ts = number_of(value);
-      f.has_ts = true;
-    } else if (key == "dur") {
-      f.dur = number_of(value);
-      f.has_dur = true;
-    } else if (key == "pid") {
-      f.pid = trimmed(value.raw_json_token());
-    } else if (key == "tid") {
-      f.tid = trimmed(value.raw_json_token());
-    } else if (key == "args") {
-      if (f.ph.size() == 1 && f.ph[0] != 'X') return;
-      read_arguments(value, f);
-    }
+    if (!take_field(key, field.value(), f)) return;
   }
 }
 
@@ -209,7 +231,18 @@ struct EventParser::State {
   std::unordered_map<std::string, std::uint32_t> threads;  ///< by process and thread as written
   std::string last_thread;                                 ///< events of one thread come in rows
   std::uint32_t last_thread_id = 0;
-  ImportStats window_stats;  ///< of the window being read; merged when it holds
+  ImportStats window_stats;                                 ///< of the window being read; merged when it holds
+  std::vector<std::pair<std::string, std::size_t>> unused;  ///< the same, of kinds that come in millions
+
+  /// Counts an event that is known and of no use here.
+  void pass_over(std::string_view kind) {
+    for (auto& [known, count] : unused) {
+      if (known != kind) continue;
+      ++count;
+      return;
+    }
+    unused.emplace_back(kind, 1);
+  }
 
   std::uint32_t thread(const Fields& f) {
     text.assign(f.pid);
@@ -232,6 +265,7 @@ struct EventParser::State {
 void EventParser::State::note_time(const Fields& f) {
   const double end = f.ts + (f.dur > 0 ? f.dur : 0);
   events.first_ts = events.any ? std::min(events.first_ts, f.ts) : f.ts;
+  if (f.ts > 0) events.first_positive_ts = std::min(events.first_positive_ts, f.ts);
   events.last_ts = events.any ? std::max(events.last_ts, end) : end;
   events.any = true;
 }
@@ -248,7 +282,7 @@ void EventParser::State::take_gpu(const Fields& f, GpuWork work) {
   gpu.bytes = std::isfinite(f.bytes) && f.bytes > 0 ? f.bytes : 0;
   if (f.device >= 0 && f.device < 65536) gpu.device = static_cast<std::uint16_t>(f.device);
   if (f.stream >= 0 && f.stream < 4e9) gpu.stream = static_cast<std::uint32_t>(f.stream);
-  if (!f.grid.empty() && !f.block.empty()) {
+  if (!f.grid.empty() && !f.block.empty() && f.grid.size() + f.block.size() <= longest_launch) {
     text.assign(f.grid);
     text += '\n';
     text += f.block;
@@ -259,7 +293,9 @@ void EventParser::State::take_gpu(const Fields& f, GpuWork work) {
 
 void EventParser::State::take_op(const Fields& f) {
   RawOp op{f.ts, f.dur, f.external, name(f), none, thread(f)};
-  if (!f.dims.empty()) {
+  if (std::max({f.dims.size(), f.types.size(), f.concrete.size()}) > longest_inputs) {
+    window_stats.drop("shapes of operations with more than 64 KiB of them", Severity::warning, f.name);
+  } else if (!f.dims.empty()) {
     text.assign(f.dims);
     text += part_separator;
     text += f.types;
@@ -270,24 +306,52 @@ void EventParser::State::take_op(const Fields& f) {
   events.ops.push_back(op);
 }
 
+namespace {
+
+/// What a phase other than a stretch of time is called; empty when it is not known.
+std::string_view unused_phase(std::string_view ph) {
+  switch (ph.size() == 1 ? ph[0] : ' ') {
+    case 'M':
+      return "names of processes and threads";
+    case 's':
+    case 'f':
+    case 't':
+      return "arrows between events";
+    case 'i':
+    case 'I':
+      return "instants without a duration";
+    case 'C':
+      return "values of counters";
+    default:
+      return "";
+  }
+}
+
+bool is_time(double us) {
+  return std::fabs(us) <= largest_time_us;  // false for NaN
+}
+
+}  // namespace
+
 void EventParser::State::take_event(const Fields& f) {
-  if (f.ph == "M" || f.ph == "s" || f.ph == "f" || f.ph == "t" || f.ph == "i" || f.ph == "I" || f.ph == "C") return;
-  if (f.ph != "X") {
+  if (f.ph.size() != 1 || f.ph[0] != 'X') {
+    const std::string_view kind = unused_phase(f.ph);
+    if (!kind.empty()) return pass_over(kind);
     window_stats.drop("events of phase \"" + std::string(f.ph.substr(0, 8)) + "\"", Severity::warning, f.name);
     return;
   }
   const Category category = category_of(f.cat);
   if (category == Category::python) {
     events.python_stacks = true;
-    return;
+    return pass_over("Python functions");
   }
-  if (category == Category::flow || category == Category::ignored) return;
-  if (!f.has_ts || !std::isfinite(f.ts) || !f.has_dur || !std::isfinite(f.dur)) {
+  if (category == Category::flow || category == Category::ignored) return pass_over(f.cat);
+  if (!f.has_ts || !is_time(f.ts) || !f.has_dur || !is_time(f.dur)) {
     window_stats.drop("events without a time or a duration", Severity::loss, f.name);
     return;
   }
   const bool on_gpu = category == Category::kernel || category == Category::copy || category == Category::set;
-  if (on_gpu && (f.ts <= 0 || f.dur < 0)) {
+  if (on_gpu && (f.dur < 0 || (f.ts <= 0 && f.dur <= 0))) {
     window_stats.drop("GPU events at time zero or of negative duration", Severity::loss, f.name);
     return;
   }
@@ -349,11 +413,13 @@ bool EventParser::State::read_window(std::string_view window) {
 bool EventParser::take(std::string_view window) {
   RawEvents& e = state_->events;
   const std::array<std::size_t, 4> sizes = {e.gpu.size(), e.calls.size(), e.ops.size(), e.annotations.size()};
-  const double first = e.first_ts, last = e.last_ts;
+  const double first = e.first_ts, last = e.last_ts, positive = e.first_positive_ts;
   const bool any = e.any;
   state_->window_stats = {};
+  state_->unused.clear();
   const bool whole = state_->read_window(window);
   if (whole) {
+    for (const auto& [kind, count] : state_->unused) state_->window_stats.drop(kind, Severity::note, {}, count);
     state_->stats.merge(state_->window_stats);
     return true;
   }
@@ -363,6 +429,7 @@ bool EventParser::take(std::string_view window) {
   e.annotations.resize(sizes[3]);
   e.first_ts = first;
   e.last_ts = last;
+  e.first_positive_ts = positive;
   e.any = any;
   return false;
 }

@@ -53,6 +53,7 @@ struct RawEvents {
   NamePool input_texts;   ///< dims, types and values as written, once each
   NamePool launch_texts;  ///< grid and block as written, once each
   double first_ts = 0, last_ts = 0;
+  double first_positive_ts = 1e300;  ///< first_ts without the events at time zero or before
   bool any = false, python_stacks = false;
 };
 

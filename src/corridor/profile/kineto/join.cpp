@@ -11,6 +11,10 @@ namespace corridor::profile::kineto {
 namespace {
 
 constexpr double seconds_per_us = 1e-6;
+constexpr std::ptrdiff_t most_looked_at = 64;  // annotations around one event: they nest a few deep
+constexpr std::size_t most_nesting = 1024;     // operations around one launch
+// Absolute times (microseconds since 1970) are above this, relative ones below.
+constexpr double absolute_us = 1e14;
 
 /// (id, index) pairs, sorted; ids of 0 are left out.
 class IdIndex {
@@ -75,6 +79,8 @@ void annotate_on_gpu(const std::vector<RawAnnotation>& raw, std::vector<GpuSpan>
            annotations[order[next]].start_s <= span.start_s + slack_s) {
       open.push_back(order[next++]);
     }
+    // Annotations nest a few deep; of more than this only the latest can be the innermost.
+    if (std::ssize(open) > most_looked_at) open.erase(open.begin(), open.end() - most_looked_at);
     const auto over = [&](std::uint32_t a) {
       return annotations[a].start_s + annotations[a].duration_s + slack_s < span.start_s;
     };
@@ -94,14 +100,13 @@ void annotate_by_launch(const std::vector<RawAnnotation>& raw, Trace& trace) {
     return std::pair(raw[a].thread, trace.annotations[a].start_s) <
            std::pair(raw[b].thread, trace.annotations[b].start_s);
   });
-  constexpr std::size_t most_looked_at = 64;  // annotations nest a few deep
   for (GpuSpan& span : trace.gpu) {
     if (span.annotation != none || span.launch == none) continue;
     const HostCall& call = trace.calls[span.launch];
     auto after = std::upper_bound(
         order.begin(), order.end(), std::pair(call.thread, call.start_s),
         [&](const auto& key, std::uint32_t a) { return key < std::pair(raw[a].thread, trace.annotations[a].start_s); });
-    for (std::size_t looked = 0; after != order.begin() && looked < most_looked_at; ++looked) {
+    for (std::ptrdiff_t looked = 0; after != order.begin() && looked < most_looked_at; ++looked) {
       --after;
       if (raw[*after].thread != call.thread) break;
       const Annotation& a = trace.annotations[*after];
@@ -147,7 +152,9 @@ void find_ops_by_time(const RawEvents& events, const std::vector<std::uint32_t>&
     if (after == order.begin()) continue;
     std::uint32_t op = *--after;
     if (events.ops[op].thread != call.thread) continue;
-    while (op != none && events.ops[op].ts + events.ops[op].dur < call.ts) op = parent[op];
+    for (std::size_t n = 0; op != none && events.ops[op].ts + events.ops[op].dur < call.ts; ++n) {
+      op = n < most_nesting ? parent[op] : none;
+    }
     op_of_gpu[i] = op;
   }
 }
@@ -203,9 +210,19 @@ void take_texts(const RawEvents& events, Trace& trace) {
   }
 }
 
+/// Some recorders leave times at zero in a trace of absolute times: such work would seem to be of 1970.
+void drop_zero_times(RawEvents& events, ImportStats& stats) {
+  if (events.last_ts < absolute_us || events.first_ts > 0) return;
+  const auto no_time = [](const RawGpu& gpu) { return gpu.ts <= 0; };
+  const std::size_t lost = std::erase_if(events.gpu, no_time);
+  if (lost > 0) stats.drop("GPU events at time zero or of negative duration", Severity::loss, {}, lost);
+  events.first_ts = events.first_positive_ts;
+}
+
 }  // namespace
 
 void join(RawEvents events, Trace& trace) {
+  drop_zero_times(events, trace.stats);
   const double first = events.first_ts;
   trace.host_span_s = events.any ? (events.last_ts - first) * seconds_per_us : 0;
   trace.with_stack = trace.with_stack || events.python_stacks;

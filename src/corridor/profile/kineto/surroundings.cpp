@@ -52,10 +52,28 @@ void add_version(const Json& object, const char* key, const char* words, std::st
   out += std::string(words) + " " + (at->is_string() ? at->get<std::string>() : at->dump());
 }
 
+/// Whether brackets stand in each other deeper than any trace's do; inside strings they may count, too.
+bool nests_deep(std::string_view json) {
+  constexpr std::size_t deepest = 512;
+  std::size_t depth = 0;
+  for (const char c : json) {
+    if (c == '[' || c == '{') {
+      if (++depth > deepest) return true;
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void read_surroundings(const std::string& json, Trace& trace) {
   if (json.empty()) return;
+  if (nests_deep(json)) {
+    trace.stats.drop("fields around the events that nest more than 512 deep", Severity::warning);
+    return;
+  }
   const Json root = Json::parse(json, nullptr, false);
   if (!root.is_object()) {
     trace.stats.drop("fields around the events that are not well-formed JSON", Severity::warning);

@@ -71,6 +71,21 @@ std::size_t next_border(std::string_view text) {
   return text.size();
 }
 
+/// Where an event surely begins: at a "{" behind a comma with one of the keys that events begin with; npos when
+/// nowhere.
+std::size_t sure_border(std::string_view text) {
+  for (std::size_t at = text.find(','); at != std::string_view::npos; at = text.find(',', at + 1)) {
+    const std::size_t brace = at + separators(text.substr(at));
+    if (brace >= text.size() || text[brace] != '{') continue;
+    std::size_t key = brace + 1;
+    while (key < text.size() && is_space(text[key])) ++key;
+    for (const std::string_view first : {"\"ph\"", "\"cat\"", "\"pid\"", "\"tid\"", "\"ts\""}) {
+      if (text.substr(key).starts_with(first)) return brace;
+    }
+  }
+  return std::string_view::npos;
+}
+
 /// The last place before `end` that looks like the end of an event: behind "}" of "} , {".
 std::optional<std::size_t> guess_cut(std::string_view text, std::size_t end) {
   while (end > 0) {
@@ -180,10 +195,21 @@ bool WindowReader::take_guessed(const Take& take) {
 
 /// One event alone; a damaged one is counted and left behind.
 void WindowReader::take_one(const Take& take, std::size_t length) {
-  const std::string start(rest().substr(0, std::min<std::size_t>(length, 80)));
-  if (offer(take, length)) return;
-  stats_.drop("events that are not well-formed JSON", Severity::loss, start);
+  if (offer(take, length) || skip_damaged(length)) return;
+  stats_.drop("events that are not well-formed JSON", Severity::loss, rest().substr(0, 80));
   begin_ += length;
+}
+
+/// A missing quote or bracket makes whole events look like parts of one: goes on at the first that surely begins
+/// within the next `length` bytes. False when there is none, or when this was done for too many bytes.
+bool WindowReader::skip_damaged(std::size_t length) {
+  if (length > resync_bytes_) return false;
+  const std::size_t border = sure_border(rest().substr(0, length));
+  if (border == std::string_view::npos) return false;
+  resync_bytes_ -= length;
+  stats_.drop("events that are not well-formed JSON", Severity::loss, rest().substr(0, 80));
+  begin_ += border;
+  return true;
 }
 
 /// All whole events of the unread part, by scanning. False at the end of the array or of the file.
@@ -205,13 +231,15 @@ bool WindowReader::take_scanned(const Take& take) {
   }
   if (whole > 0) {
     if (!offer(take, whole)) {
-      // Something inside is damaged: take the events one by one.
+      // Something inside is damaged: take the events one by one. Where the array ends is then not known either.
+      array_ended_ = false;
       for (const std::size_t end = begin_ + whole; begin_ < end;) {
         begin_ += separators(rest());
         const std::optional<std::size_t> length = object_length(rest());
         if (begin_ >= end || !length) break;
         take_one(take, *length);
       }
+      return true;
     }
     return !array_ended_;
   }
@@ -226,7 +254,9 @@ bool WindowReader::take_scanned(const Take& take) {
     return true;
   }
   if (ended_ && text.size() == rest().size()) {
-    const std::string_view left = rest().substr(separators(rest()));
+    begin_ += separators(rest());
+    if (skip_damaged(rest().size())) return true;
+    const std::string_view left = rest();
     stats_.drop(left.empty() ? "the end of the list of events: the file is cut off"
                              : "an event cut off at the end of the file, and what followed it",
                 Severity::loss, left.substr(0, 80));
@@ -245,6 +275,7 @@ void WindowReader::drop_oversized() {
     window_bytes_ = std::max(window_bytes_, rest().size());
     return;
   }
+  if (skip_damaged(rest().size())) return;
   stats_.drop("events larger than 32 MiB", Severity::loss, rest().substr(0, 80));
   Scanner scanner;
   while (fill(window_bytes_)) {

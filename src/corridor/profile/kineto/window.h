@@ -26,7 +26,8 @@ class WindowReader {
   /// to its last bracket. On `false` nothing of it may have been kept.
   using Take = std::function<bool(std::string_view window)>;
 
-  WindowReader(ByteSource& source, ImportStats& stats, std::size_t window_bytes = std::size_t{4} << 20U);
+  /// Windows that fit into the processor's caches are read fastest.
+  WindowReader(ByteSource& source, ImportStats& stats, std::size_t window_bytes = std::size_t{1} << 20U);
 
   /// Reads all events. Fails only when there is no event array in the file, or nothing could be unpacked.
   [[nodiscard]] Result<int> read(const Take& take, const std::string& file);
@@ -41,6 +42,7 @@ class WindowReader {
   bool take_scanned(const Take& take);
   void take_one(const Take& take, std::size_t length);
   bool offer(const Take& take, std::size_t length);
+  bool skip_damaged(std::size_t length);
   void drop_oversized();
   void keep_tail();
 
@@ -49,8 +51,9 @@ class WindowReader {
   std::size_t window_bytes_;
   std::string buffer_;  ///< unread bytes begin at begin_; at least one byte stands before them
   std::size_t begin_ = 1;
-  std::size_t careful_bytes_ = 0;  ///< still to be scanned, not guessed
-  bool ended_ = false;             ///< the source gave its last byte
+  std::size_t careful_bytes_ = 0;                     ///< still to be scanned, not guessed
+  std::size_t resync_bytes_ = std::size_t{1} << 30U;  ///< still to be spent on finding events behind damage
+  bool ended_ = false;                                ///< the source gave its last byte
   bool array_ended_ = false;
   std::string surroundings_;
 };

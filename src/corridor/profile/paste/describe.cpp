@@ -152,7 +152,10 @@ std::string describe(const ResultBlock& b) {
   out.number("per GPU", b.per_gpu_tok_s, " tok/s");
   out.number("prefill", b.prefill_tok_s, " tok/s");
   out.number("decode", b.decode_tok_s, " tok/s");
+  out.number("decode of all", b.batch_decode_tok_s, " tok/s");
+  out.count("sequences", b.batch);
   out.number("requests", b.request_per_s, " req/s");
+  out.number("goodput", b.goodput_per_s, " req/s");
   out.count("completed", b.completed);
   out.count("failed", b.failed);
   out.count("input tokens", b.input_tokens);
@@ -177,6 +180,7 @@ std::string describe(const LogFact& f) {
     case LogKind::sglang_prefill:
     case LogKind::trtllm_iteration:
     case LogKind::speculation:
+    case LogKind::engine_estimate:
       return "";
     case LogKind::preemption:
       return "preemption: the KV pool was full";
@@ -280,6 +284,8 @@ std::string_view name(ResultKind kind) {
       return "ollama --verbose";
     case ResultKind::aiperf:
       return "aiperf";
+    case ResultKind::llama_batched_bench:
+      return "llama-batched-bench";
   }
   return "";
 }

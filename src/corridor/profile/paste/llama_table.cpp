@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the Markdown table of llama-bench: one result a row.
+// Reads the Markdown tables of llama-bench and llama-batched-bench: one result a row.
 #include <algorithm>
 #include <utility>
 
@@ -68,15 +68,46 @@ class LlamaTableReader final : public BlockReader {
     const std::vector<std::string> cells = table_cells(line.text);
     if (cells.size() < 3) return false;
     if (read_head(cells)) return true;
-    return read_row(line, cells);
+    return read_batched(line, cells) || read_row(line, cells);
   }
 
  private:
   bool read_head(const std::vector<std::string>& cells) {
     const auto has = [&](std::string_view name) { return std::find(cells.begin(), cells.end(), name) != cells.end(); };
-    const bool head = has("test") && (has("t/s") || has("tok/s"));
-    if (head) head_ = cells;
+    const bool head = (has("test") && (has("t/s") || has("tok/s"))) || is_batched_head(cells);
+    if (head) {
+      head_ = cells;
+      batched_.clear();
+    }
     return head;
+  }
+
+  /// A row of llama-batched-bench: PP and TG tokens, B sequences, times and rates of both phases.
+  bool read_batched(const Line& line, const std::vector<std::string>& cells) {
+    if (batched_.empty()) batched_ = is_batched_head(head_) ? head_ : std::vector<std::string>();
+    if (batched_.size() != cells.size()) return false;
+    ResultBlock block;
+    block.kind = ResultKind::llama_batched_bench;
+    block.line = line.number;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const auto value = whole_number(cells[i]);
+      if (!value) return false;  // the rule under the head, or another table
+      const std::string& head = batched_[i];
+      if (head == "PP") block.prompt_tokens = static_cast<std::int64_t>(*value);
+      if (head == "TG") block.gen_tokens = static_cast<std::int64_t>(*value);
+      if (head == "B") block.batch = value;
+      if (head == "T_PP s") block.prefill_s = value;
+      if (head == "S_PP t/s") block.prefill_tok_s = value;
+      if (head == "T_TG s") block.decode_s = value;
+      if (head == "S_TG t/s") block.batch_decode_tok_s = value;
+      if (head == "T s") block.duration_s = value;
+      if (head == "S t/s") block.total_tok_s = value;
+    }
+    if (!block.batch || *block.batch < 1) return false;
+    block.test = fmt::format("{:.0f} × (pp{} + tg{})", *block.batch, block.prompt_tokens.value_or(0),
+                             block.gen_tokens.value_or(0));
+    recorder_.result(std::move(block));
+    return true;
   }
 
   /// The test and the rate are known by their form, so a row pasted without its head is read too.
@@ -119,7 +150,13 @@ class LlamaTableReader final : public BlockReader {
     if (head == "fa" && *integer >= 0) block.flash_attention = *integer == 1;
   }
 
+  static bool is_batched_head(const std::vector<std::string>& cells) {
+    const auto has = [&](std::string_view name) { return std::find(cells.begin(), cells.end(), name) != cells.end(); };
+    return has("PP") && has("TG") && has("B") && has("S_TG t/s");
+  }
+
   std::vector<std::string> head_;
+  std::vector<std::string> batched_;  ///< the head, when it is of llama-batched-bench
 };
 
 }  // namespace

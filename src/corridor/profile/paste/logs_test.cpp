@@ -33,6 +33,13 @@ LogFact only_fact(std::string_view text, LogKind kind) {
   return run.log_facts[0];
 }
 
+TEST(VllmLog, ItsOwnEstimateOfBytesAndFlops) {
+  const LogFact f = only_fact("INFO 03-04 05:06:07 [perf.py:9] Engine 000: MFU: 210.5 TF/s/GPU 1450.5 GB/s/GPU\n",
+                              LogKind::engine_estimate);
+  EXPECT_THAT(f.flop_per_s, about(210.5e12));
+  EXPECT_THAT(f.bytes_per_s, about(1450.5e9));
+}
+
 TEST(VllmLog, ThroughputWindow) {
   const LogFact f = only_fact(
       "\x1b[36m(EngineCore pid=77)\x1b[0m INFO 03-04 05:06:07 [loggers.py:123] Engine 000: Avg prompt throughput: "

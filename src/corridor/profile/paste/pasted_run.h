@@ -35,6 +35,7 @@ enum class ResultKind {
   trtllm_bench,
   ollama_verbose,
   aiperf,  ///< also genai-perf
+  llama_batched_bench,
 };
 
 /// "vllm bench serve", "llama-bench" …
@@ -59,15 +60,17 @@ struct ResultBlock {
   Spread e2e_s;   ///< request sent → last token (vllm bench latency: of the whole batch)
 
   std::optional<double> request_per_s;
-  std::optional<double> input_tok_s;        ///< prompt tokens of all requests ÷ duration
-  std::optional<double> output_tok_s;       ///< generated tokens of all requests ÷ duration
-  std::optional<double> total_tok_s;        ///< prompt + generated tokens ÷ duration
-  std::optional<double> peak_output_tok_s;  ///< best second of the run
-  std::optional<double> per_user_tok_s;     ///< of one request
-  std::optional<double> per_gpu_tok_s;      ///< output_tok_s ÷ GPUs
-  std::optional<double> prefill_tok_s;      ///< llama-bench pp, ollama prompt eval rate
-  std::optional<double> decode_tok_s;       ///< llama-bench tg, ollama eval rate: one sequence
-  std::optional<double> tok_s_stddev;       ///< llama-bench "± b", of its rate
+  std::optional<double> goodput_per_s;       ///< requests/s that met their targets
+  std::optional<double> input_tok_s;         ///< prompt tokens of all requests ÷ duration
+  std::optional<double> output_tok_s;        ///< generated tokens of all requests ÷ duration
+  std::optional<double> total_tok_s;         ///< prompt + generated tokens ÷ duration
+  std::optional<double> peak_output_tok_s;   ///< best second of the run
+  std::optional<double> per_user_tok_s;      ///< of one request
+  std::optional<double> per_gpu_tok_s;       ///< output_tok_s ÷ GPUs
+  std::optional<double> prefill_tok_s;       ///< llama-bench pp, ollama prompt eval rate
+  std::optional<double> decode_tok_s;        ///< llama-bench tg, ollama eval rate: one sequence
+  std::optional<double> batch_decode_tok_s;  ///< llama-batched-bench S_TG: of all its sequences, decode time alone
+  std::optional<double> tok_s_stddev;        ///< llama-bench "± b", of its rate
 
   std::optional<double> completed;        ///< requests
   std::optional<double> failed;           ///< requests
@@ -88,6 +91,8 @@ struct ResultBlock {
 
   std::optional<std::string> dtype, quantization, kv_cache_dtype;                ///< trtllm-bench, llama-bench type_k
   std::optional<std::int64_t> tp, pp, ep, max_num_seqs, max_num_batched_tokens;  ///< trtllm-bench
+  std::optional<double> batch;                                   ///< llama-batched-bench B: sequences at once
+  std::optional<std::string> model_file;                         ///< llama-bench: path on the machine that ran it
   std::optional<std::string> test;                               ///< llama-bench "pp512", "tg128 @ d4096"
   std::optional<std::int64_t> prompt_tokens, gen_tokens, depth;  ///< llama-bench test
   std::optional<double> model_bytes, parameters;                 ///< llama-bench size, params
@@ -113,6 +118,7 @@ enum class LogKind {
   prefill_timing,    ///< tokens in seconds, prompt_tok_s: one request
   decode_timing,     ///< tokens in seconds, generation_tok_s: one request
   speculation,       ///< accept_length, acceptance
+  engine_estimate,   ///< flop_per_s, bytes_per_s of one GPU: vLLM's own estimate, a mean over a time that may be idle
 };
 
 /// One engine log line that was understood. The comment of its kind says which fields are filled.
@@ -131,6 +137,7 @@ struct LogFact {
   std::optional<double> count;
   std::optional<double> gpu_layers, layers;
   std::optional<double> accept_length, acceptance;
+  std::optional<double> flop_per_s, bytes_per_s;
   std::optional<bool> graph;
   std::string text;  ///< buffer or device name as printed; may be empty
 };
@@ -183,5 +190,9 @@ struct PastedRun {
 /// Reads pasted text of any kind. Never fails and never guesses; linear in the text, and bounded: of a text above 8 MB
 /// only the first and the last 4 MB are looked at, and `notes` says so.
 [[nodiscard]] PastedRun read_paste(std::string_view text);
+
+/// Adds what another text or file of the same run told; the bounds stay. A later command replaces an earlier one, and a
+/// note says so.
+void merge_run(PastedRun& into, PastedRun other);
 
 }  // namespace corridor::profile

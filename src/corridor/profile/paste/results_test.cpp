@@ -317,6 +317,19 @@ TEST(AiperfResult, PlainTableOfGenaiPerf) {
   EXPECT_THAT(r.request_per_s, about(6.25));
 }
 
+TEST(LlamaBatchedTable, OneResultARow) {
+  const PastedRun run = read_paste(
+      "|    PP |     TG |    B |   N_KV |   T_PP s | S_PP t/s |   T_TG s | S_TG t/s |      T s |    S t/s |\n"
+      "|-------|--------|------|--------|----------|----------|----------|----------|----------|----------|\n"
+      "|   128 |    128 |    1 |    256 |    0.125 |  1024.00 |    3.200 |    40.00 |    3.325 |    76.99 |\n"
+      "|   128 |    128 |   16 |   4096 |    1.600 |  1280.00 |    8.000 |   256.00 |    9.600 |   426.67 |\n");
+  ASSERT_EQ(run.results.size(), 2U);
+  EXPECT_EQ(run.results[1].kind, ResultKind::llama_batched_bench);
+  EXPECT_THAT(run.results[1].batch, about(16));
+  EXPECT_THAT(run.results[1].batch_decode_tok_s, about(256));
+  EXPECT_THAT(run.results[1].prompt_tokens, Optional(128));
+}
+
 TEST(JsonResult, SavedResultsOfFourTools) {
   const PastedRun run = read_paste(
       "{\"date\": \"x\", \"model_id\": \"acme/M\", \"request_rate\": \"inf\", \"max_concurrency\": 16, \"duration\": "

@@ -14,7 +14,7 @@ class VllmLogReader final : public BlockReader {
 
   bool feed(const Line& line) override {
     return read_window(line) || read_kv_pool(line) || read_memory(line) || read_preemption(line) ||
-           read_speculation(line);
+           read_speculation(line) || read_estimate(line);
   }
 
  private:
@@ -101,6 +101,18 @@ class VllmLogReader final : public BlockReader {
     LogFact fact;
     fact.count = value_after(line.text, "total_num_cumulative_preemption=");
     return record(LogKind::preemption, line, std::move(fact));
+  }
+
+  /// "MFU: 210.3 TF/s/GPU 1450.7 GB/s/GPU": reads and writes together; of --enable-mfu-metrics.
+  bool read_estimate(const Line& line) {
+    const auto flops = number_after(line.text, "MFU:");
+    if (!flops || !trim(flops->rest).starts_with("TF/s/GPU")) return false;
+    const auto bytes = number_after(flops->rest, "TF/s/GPU");
+    if (!bytes || !trim(bytes->rest).starts_with("GB/s/GPU")) return false;
+    LogFact fact;
+    fact.flop_per_s = flops->value * 1e12;
+    fact.bytes_per_s = bytes->value * 1e9;
+    return record(LogKind::engine_estimate, line, std::move(fact));
   }
 
   bool read_speculation(const Line& line) {

@@ -34,7 +34,7 @@ char separator_of(std::string_view text) {
 
 }  // namespace
 
-CsvReader::CsvReader(std::string_view text) : text_(text) {
+CsvReader::CsvReader(std::string_view text, std::size_t fields) : text_(text), fields_(fields) {
   if (text_.substr(0, byte_order_mark.size()) == byte_order_mark) text_.remove_prefix(byte_order_mark.size());
   separator_ = separator_of(text_);
 }
@@ -76,8 +76,8 @@ bool CsvReader::quote_ahead() const {
   return at < text_.size() && text_[at] == '"';
 }
 
-void CsvReader::keep(CsvRow& row, std::string_view field) {
-  if (row.fields.size() < most_fields) row.fields.push_back(field);
+void CsvReader::keep(CsvRow& row, std::string_view field) const {
+  if (row.fields.size() < fields_) row.fields.push_back(field);
 }
 
 void CsvReader::plain_field(CsvRow& row) {
@@ -104,7 +104,7 @@ void CsvReader::quoted_field(CsvRow& row) {
     line_ += static_cast<int>(std::count(text_.data() + at_, text_.data() + quote, '\n'));
     at_ = quote + 1;
     const bool doubled = at_ < text_.size() && text_[at_] == '"';
-    if ((doubled || joined != nullptr) && row.fields.size() < most_fields) {
+    if ((doubled || joined != nullptr) && row.fields.size() < fields_) {
       if (joined == nullptr) joined = &row.joined.emplace_back();
       joined->append(text_.substr(begin, quote - begin + (doubled ? 1 : 0)));
     }

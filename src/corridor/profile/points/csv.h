@@ -25,9 +25,9 @@ struct CsvRow {
 class CsvReader {
  public:
   /// Skips a byte order mark. The separator is the comma, or the semicolon or tab when the first line has more of them.
-  explicit CsvReader(std::string_view text);
+  /// A row keeps `fields` fields; what follows them is passed over.
+  explicit CsvReader(std::string_view text, std::size_t fields = most_fields);
 
-  /// A row keeps this many fields; what follows them is passed over.
   static constexpr std::size_t most_fields = 1001;
 
   /// The next row that is not blank; false at the end and at a quote that is never closed. Blanks around an unquoted
@@ -40,12 +40,13 @@ class CsvReader {
  private:
   void read_row(CsvRow& row);
   [[nodiscard]] bool quote_ahead() const;
-  static void keep(CsvRow& row, std::string_view field);
+  void keep(CsvRow& row, std::string_view field) const;
   void plain_field(CsvRow& row);
   void quoted_field(CsvRow& row);
   void end_line();
 
   std::string_view text_;
+  std::size_t fields_;
   std::size_t at_ = 0;
   int line_ = 1;
   char separator_ = ',';
