@@ -9,8 +9,10 @@
 #include <fmt/format.h>
 
 #include "corridor/app/case_loader.h"
+#include "corridor/app/measure.h"
 #include "corridor/app/scenario_builder.h"
-#include "corridor/measure/machine_reader.h"
+#include "corridor/measure/cuda/libraries.h"
+#include "corridor/measure/lab/gpu/gpu_lab.h"
 #include "corridor/model/readers.h"
 
 namespace corridor::app {
@@ -134,21 +136,61 @@ Result<measure::LabResult> LabBench::run(const std::string& name, double effort,
   return result;
 }
 
+namespace {
+
+Result<LabAnswer> run_on_gpu(const measure::Experiment& experiment, const LabRequest& request, int ordinal,
+                             const Progress& progress) {
+  const auto refused = [&](const Error& why) {
+    LabAnswer out;
+    out.result.name = experiment.name;
+    out.result.claim = experiment.sentence;
+    out.needs = why.line();
+    return out;
+  };
+  const auto libraries = measure::cuda::find_cuda_libraries();
+  if (!libraries) return refused(libraries.error());
+  const auto tell = [&](std::string_view what, double done) {
+    if (progress) progress(fmt::format("{:3.0f} %  {}", 100 * done, what));
+  };
+  const auto bench = measure::GpuLabBench::open(*libraries, ordinal, request.memory, tell);
+  if (!bench) return refused(bench.error());
+  if (progress) progress("running " + request.name);
+  const measure::Effort effort = request.effort < 1 ? measure::Effort::quick : measure::Effort::normal;
+  Result<measure::LabResult> result = (*bench)->run(experiment, effort);
+  if (!result) return refused(result.error());
+  return LabAnswer{(*bench)->machine(), std::move(*result), {}};
+}
+
+/// The GPU of `request.on`; empty for the processor.
+Result<std::optional<int>> gpu_of(const LabRequest& request, const measure::Experiment& experiment) {
+  if (request.on.empty()) return experiment.needs_gpu ? std::optional<int>(0) : std::nullopt;
+  const Result<MeasureTarget> target = parse_target(request.on);
+  if (!target || target->every_gpu) {
+    return fail(fmt::format("\"{}\" names nothing to run on", request.on.substr(0, 40)), "--on",
+                "write cpu or cuda:0 (the number nvidia-smi prints)");
+  }
+  if (!target->gpu && experiment.needs_gpu) {
+    return fail("this experiment needs a GPU", "lab " + request.name + " --on " + request.on, "write --on cuda:0");
+  }
+  return target->gpu;
+}
+
+}  // namespace
+
 Result<LabAnswer> run_lab(const Assets& assets, const LabRequest& request, const Progress& progress) {
   const measure::Experiment* experiment = measure::find_experiment(request.name);
   if (experiment == nullptr) return tl::unexpected(unknown_experiment(request.name));
   if (!request.model.empty() && request.name != "decode") {
     return fail("only decode runs a model", "--model", "leave it out, or run corridor lab decode");
   }
-  if (experiment->needs_gpu) {
-    LabAnswer out;
-    out.result.name = request.name;
-    out.result.claim = experiment->sentence;
-    const measure::MachineFacts facts = measure::read_machine_facts(*measure::system_reader());
-    const std::string& why = facts.gpu_search.note;
-    out.needs = facts.gpu_search.gpus.empty() ? why.empty() ? "Needs a GPU, and none was found" : "Needs a GPU. " + why
-                                              : "Needs kernels on a GPU, which this version does not run yet";
-    return out;
+  const Result<std::optional<int>> gpu = gpu_of(request, *experiment);
+  if (!gpu) return tl::unexpected(gpu.error());
+  if (*gpu) {
+    if (request.threads > 0) return fail("a GPU runs with all its threads", "--threads", "leave it out");
+    if (!request.model.empty()) {
+      return fail("on a GPU decode runs shapes of its own", "--model", "leave it out, or run it on the processor");
+    }
+    return run_on_gpu(*experiment, request, **gpu, progress);
   }
   Result<LabBench> bench = LabBench::open(assets, request.threads, progress, request.memory);
   if (!bench) return tl::unexpected(bench.error());

@@ -28,12 +28,13 @@ struct LabRequest {
   std::string model;    ///< of decode; empty = default_decode_model
   double effort = 1;    ///< scales the time an experiment takes
   units::Bytes memory;  ///< an experiment's largest array at most; zero: no limit
+  std::string on;       ///< "cpu", "cuda:N"; empty: the processor, or GPU 0 for what needs one
 };
 
 struct LabAnswer {
   measure::LabMachine machine;
   measure::LabResult result;
-  std::string needs;  ///< why it could not run here ("needs a GPU: …"); empty when it ran
+  std::string needs;  ///< why it could not run here: no such GPU, no driver; empty when it ran
 };
 
 /// Called with what is being done, for a line on the terminal.
@@ -58,7 +59,8 @@ class LabBench {
   std::unique_ptr<measure::WorkerTeam> team_;
 };
 
-/// Runs one experiment on this machine. An experiment that needs a GPU where none can be used comes back with `needs`.
+/// Runs one experiment on this machine. A GPU that cannot be used is an answer (`needs`). Fails on a name that is no
+/// experiment, on `on` that names nothing, and on a wish that the place cannot fulfil (threads of a GPU).
 [[nodiscard]] Result<LabAnswer> run_lab(const Assets& assets, const LabRequest& request, const Progress& progress);
 
 /// The error for a name that is no experiment.

@@ -69,13 +69,18 @@ Table ladder(const measure::LabMachine& machine) {
 }
 
 report::FieldGroup machine_group(const measure::LabMachine& machine) {
-  return {"",
-          {{"machine.name", "machine", text(machine.facts.cpu_name), ""},
-           {"machine.threads", "threads", count(machine.threads), ""},
-           {"machine.fp32_flop_per_s", "fp32 peak", value(machine.fp32), ""},
-           {"machine.ridge_flop_per_byte", "ridge", value(units::FlopsPerByte{machine.ridge()}), ""},
-           {"machine.dispatch_s", "start of a task on all threads", value(machine.dispatch), ""},
-           {"machine.clock_hz", "clock of a core", {machine.clock.value(), Unit::hertz}, ""}}};
+  return {
+      "",
+      {{"machine.name", "machine", text(machine.name()), ""},
+       {"machine.threads", "threads", count(machine.threads), ""},
+       {"machine.fp32_flop_per_s", "fp32 peak", value(machine.fp32), ""},
+       {"machine.ridge_flop_per_byte", "ridge", value(units::FlopsPerByte{machine.ridge()}), ""},
+       {"machine.update_bytes_per_s", "main memory, read and written back", value(machine.update), ""},
+       {"machine.dispatch_s", machine.gpu ? "a launch" : "start of a task on all threads", value(machine.dispatch), ""},
+       {"machine.clock_hz",
+        machine.gpu ? "clock of an SM" : "clock of a core",
+        {machine.clock.value(), Unit::hertz},
+        ""}}};
 }
 
 std::string verdict(const measure::LabResult& result) {
@@ -149,14 +154,17 @@ report::RooflinePlot lab_roofline(const measure::LabMachine& machine, const meas
 Document lab_list_document(const std::vector<measure::Experiment>& experiments) {
   Document document;
   document.schema = "corridor/lab/1";
-  document.title = "Experiments: corridor lab NAME runs one on this machine";
+  document.title = "Experiments: corridor lab NAME runs one on this machine, --on cuda:0 on its GPU";
   Table table{"experiments",
               "",
-              {{"name", "name", Unit::none, true}, {"law", "law", Unit::none, true}, {"needs_gpu", "", Unit::none}},
+              {{"name", "name", Unit::none, true},
+               {"runs_on", "runs on", Unit::none, true},
+               {"law", "law", Unit::none, true},
+               {"needs_gpu", "", Unit::none}},
               {}};
   for (const measure::Experiment& e : experiments) {
-    table.rows.push_back({text(std::string(e.name)),
-                          text(std::string(e.sentence) + (e.needs_gpu ? " (needs a GPU)" : "")), flag(e.needs_gpu)});
+    const char* where = e.needs_gpu ? "GPU" : e.run_gpu == nullptr ? "CPU" : "CPU, GPU";
+    table.rows.push_back({text(std::string(e.name)), text(where), text(std::string(e.sentence)), flag(e.needs_gpu)});
   }
   document.blocks.emplace_back(std::move(table));
   return document;

@@ -67,6 +67,8 @@ enum class Attribute : int {
 
 /// Number of CUfunction_attribute: the share of an SM's memory that is shared memory, in per cent; the rest is L1.
 inline constexpr int carveout_attribute = 9;
+/// The most shared memory that a launch of the function may ask for; more than 48 KiB is refused unless it is set.
+inline constexpr int dynamic_shared_attribute = 8;
 
 /// libcuda.so.1
 struct DriverApi {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "corridor/base/assets.h"
@@ -101,12 +100,13 @@ Result<Target> target_for(const NvrtcApi& nvrtc, int major, int minor) {
 }
 
 Result<std::vector<char>> compile(const NvrtcApi& nvrtc, const std::string& source, const std::string& name,
-                                  const Target& target) {
+                                  const Target& target, const std::vector<std::string>& more) {
   ProgramGuard program(nvrtc);
   Status status = nvrtc.create_program(program.place(), source.c_str(), name.c_str(), 0, nullptr, nullptr);
   if (status != success) return fail("NVRTC takes no program: " + words(nvrtc, status), name);
   const std::string architecture = "--gpu-architecture=" + target.architecture;
-  const std::array<const char*, 1> options{architecture.c_str()};
+  std::vector<const char*> options{architecture.c_str()};
+  for (const std::string& option : more) options.push_back(option.c_str());
   status = nvrtc.compile_program(program.get(), static_cast<int>(options.size()), options.data());
   if (status != success) {
     return fail(fmt::format("NVRTC {} does not compile it for {}: {}: {}", nvrtc_version(nvrtc), target.architecture,

@@ -24,9 +24,10 @@ struct Target {
 /// the GPU is older than everything this NVRTC compiles for.
 [[nodiscard]] Result<Target> target_for(const NvrtcApi& nvrtc, int major, int minor);
 
-/// Compiles one text; `name` stands in messages. PTX ends with a zero byte.
+/// Compiles one text; `name` stands in messages. PTX ends with a zero byte. `more` are further options of NVRTC.
 [[nodiscard]] Result<std::vector<char>> compile(const NvrtcApi& nvrtc, const std::string& source,
-                                                const std::string& name, const Target& target);
+                                                const std::string& name, const Target& target,
+                                                const std::vector<std::string>& more = {});
 
 /// "13.0"; empty when the library does not tell.
 [[nodiscard]] std::string nvrtc_version(const NvrtcApi& nvrtc);

@@ -52,7 +52,8 @@ class FakeCuda {
   std::string compile_log;  ///< not empty: nothing compiles
   bool peers = true;
   bool rank_is_late = false;
-  bool frozen = false;  ///< events do not move
+  bool frozen = false;                   ///< events do not move
+  std::map<std::string, double> slower;  ///< kernels of the lab that take so many times as long as they should
   unsigned long long throttle = 0;
   unsigned busy_percent = 0;
   std::size_t live_allocations() const { return allocations_.size(); }
@@ -99,7 +100,12 @@ class FakeCuda {
   }
   double traffic_s(const std::string& base, const std::string& kernel, unsigned blocks, unsigned threads, void** a);
   double duration_s(const std::string& kernel, unsigned blocks, unsigned threads, void** a);
-  Status launch(FunctionHandle function, unsigned blocks, unsigned threads, void** arguments);
+  double lab_s(const std::string& kernel, unsigned blocks, unsigned threads, unsigned shared_bytes, void** a);
+  double lab_stream_s(const std::string& kernel, double lanes, unsigned shared_bytes, void** a);
+  double lab_warp_s(const std::string& kernel, unsigned blocks, unsigned threads, void** a);
+  double lab_product_s(const std::string& kernel, unsigned blocks, void** a);
+  double lab_weights_s(const std::string& kernel, void** a);
+  Status launch(FunctionHandle function, unsigned blocks, unsigned threads, unsigned shared_bytes, void** arguments);
   Status allocate(DevicePointer* place, std::size_t bytes);
 
   std::size_t active_ = 0;
@@ -111,6 +117,7 @@ class FakeCuda {
   std::vector<std::uint64_t> layouts_;  ///< rows
   bool capturing_ = false;
   unsigned captured_ = 0;
+  double captured_s_ = 0;  ///< of the captured kernels, without their starts
   std::string program_;
 
   template <class Handle>
@@ -183,16 +190,20 @@ inline double FakeCuda::duration_s(const std::string& kernel, unsigned blocks, u
   return 0;
 }
 
-inline Status FakeCuda::launch(FunctionHandle function, unsigned blocks, unsigned threads, void** arguments) {
+inline Status FakeCuda::launch(FunctionHandle function, unsigned blocks, unsigned threads, unsigned shared_bytes,
+                               void** arguments) {
   const std::string& kernel = functions_.at(index(function));
   if (const Status wanted = status("cuLaunchKernel(" + kernel + ")"); wanted != success) return wanted;
   if (const Status wanted = status("cuLaunchKernel"); wanted != success) return wanted;
   if (blocks == 0 || threads == 0 || threads > 1024) return invalid_value;
+  const double took = kernel.starts_with("lab_") ? lab_s(kernel, blocks, threads, shared_bytes, arguments)
+                                                 : duration_s(kernel, blocks, threads, arguments);
   if (capturing_) {
     ++captured_;
+    captured_s_ += took;
     return success;
   }
-  active().now_s += active().model.eager_s + duration_s(kernel, blocks, threads, arguments);
+  active().now_s += active().model.eager_s + took;
   return success;
 }
 
@@ -209,4 +220,5 @@ inline Status FakeCuda::allocate(DevicePointer* place, std::size_t bytes) {
 
 }  // namespace corridor::measure::cuda
 
+#include "corridor/measure/cuda/fake_cuda_lab.h"
 #include "corridor/measure/cuda/fake_cuda_tables.h"

@@ -118,9 +118,10 @@ inline void FakeCuda::fill_modules(DriverApi& api) {
     *function = handle<FunctionHandle>(current->functions_.size() - 1);
     return Status{success};
   };
+  api.func_set_attribute = [](FunctionHandle, int, int) { return current->status("cuFuncSetAttribute"); };
   api.launch_kernel = [](FunctionHandle function, unsigned grid, unsigned, unsigned, unsigned block, unsigned, unsigned,
-                         unsigned, StreamHandle, void** arguments,
-                         void**) { return current->launch(function, grid, block, arguments); };
+                         unsigned shared_bytes, StreamHandle, void** arguments,
+                         void**) { return current->launch(function, grid, block, shared_bytes, arguments); };
 }
 
 inline void FakeCuda::fill_streams(DriverApi& api) {
@@ -140,6 +141,7 @@ inline void FakeCuda::fill_graphs(DriverApi& api) {
   api.stream_begin_capture = [](StreamHandle, int) {
     current->capturing_ = true;
     current->captured_ = 0;
+    current->captured_s_ = 0;
     return current->status("cuStreamBeginCapture");
   };
   api.stream_end_capture = [](StreamHandle, GraphHandle* graph) {
@@ -154,7 +156,7 @@ inline void FakeCuda::fill_graphs(DriverApi& api) {
     return current->status("cuGraphInstantiate");
   };
   api.graph_launch = [](GraphExecHandle, StreamHandle) {
-    current->active().now_s += current->captured_ * current->active().model.graph_s;
+    current->active().now_s += current->captured_ * current->active().model.graph_s + current->captured_s_;
     return Status{success};
   };
   api.graph_destroy = [](GraphHandle) {

@@ -145,6 +145,11 @@ Result<FunctionHandle> Gpu::kernel(std::string_view name) {
   // All of an SM's memory as L1 where the L1 is looked at; the driver may choose otherwise, the curve shows it.
   const bool wants_l1 = name == "chase" || name.starts_with("read_l1");
   if (wants_l1 && api().func_set_attribute != nullptr) api().func_set_attribute(function, carveout_attribute, 0);
+  // And all of it as shared memory where that decides how many blocks are resident.
+  constexpr int whole = 100;
+  if (name == "lab_resident" && api().func_set_attribute != nullptr) {
+    api().func_set_attribute(function, carveout_attribute, whole);
+  }
   functions_.emplace(name, function);
   return function;
 }
@@ -157,8 +162,14 @@ Result<void> Gpu::launch_checked(std::string_view name, Shape shape, std::string
   }
   const Result<FunctionHandle> function = kernel(name);
   if (!function) return tl::unexpected(function.error());
-  const Status status =
-      api().launch_kernel(*function, shape.blocks, 1, 1, shape.threads, 1, 1, 0, stream_, places, nullptr);
+  constexpr unsigned freely = 48U * 1024U;
+  if (shape.shared_bytes > freely && api().func_set_attribute != nullptr) {
+    const Status allowed =
+        api().func_set_attribute(*function, dynamic_shared_attribute, static_cast<int>(shape.shared_bytes));
+    if (auto done = checked(allowed, fmt::format("cuFuncSetAttribute({})", name)); !done) return done;
+  }
+  const Status status = api().launch_kernel(*function, shape.blocks, 1, 1, shape.threads, 1, 1, shape.shared_bytes,
+                                            stream_, places, nullptr);
   if (status == success) return {};
   return checked(status, fmt::format("cuLaunchKernel({}, {} x {})", name, shape.blocks, shape.threads));
 }

@@ -58,9 +58,10 @@ class Buffer {
   std::size_t bytes_;
 };
 
-/// Blocks of a launch and threads of a block, in one dimension.
+/// Blocks of a launch and threads of a block, in one dimension; shared memory a block asks for beside its own.
 struct Shape {
   unsigned blocks = 1, threads = 32;
+  unsigned shared_bytes = 0;
 };
 
 class Gpu {

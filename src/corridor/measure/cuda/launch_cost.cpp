@@ -8,52 +8,13 @@
 #include <utility>
 
 #include "corridor/measure/cuda/driver_error.h"
+#include "corridor/measure/cuda/graph.h"
 #include "corridor/measure/cuda/passes.h"
 
 namespace corridor::measure::cuda {
 namespace {
 
 constexpr unsigned row = 256;  // below the 1024 launches that a stream holds before the host waits
-constexpr int thread_local_capture = 1;
-
-/// A graph and its executable form.
-class Graph {
- public:
-  explicit Graph(const Gpu& gpu) : gpu_(gpu) {}
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
-  ~Graph() {
-    if (exec_ != nullptr) gpu_.api().graph_exec_destroy(exec_);
-    if (graph_ != nullptr) gpu_.api().graph_destroy(graph_);
-  }
-  [[nodiscard]] Result<void> capture(const std::function<Result<void>()>& work) {
-    const DriverApi& api = gpu_.api();
-    if (auto done =
-            check(api, api.stream_begin_capture(gpu_.stream(), thread_local_capture), "cuStreamBeginCapture_v2");
-        !done) {
-      return done;
-    }
-    const Result<void> worked = work();
-    // The capture ends in any case: a stream that is left capturing refuses all later work.
-    const auto ended = check(api, api.stream_end_capture(gpu_.stream(), &graph_), "cuStreamEndCapture");
-    if (!worked) return worked;
-    if (!ended) return ended;
-    return check(api, api.graph_instantiate(&exec_, graph_, 0), "cuGraphInstantiateWithFlags");
-  }
-  [[nodiscard]] Result<void> launch() const {
-    return check(gpu_.api(), gpu_.api().graph_launch(exec_, gpu_.stream()), "cuGraphLaunch");
-  }
-
- private:
-  const Gpu& gpu_;
-  GraphHandle graph_ = nullptr;
-  GraphExecHandle exec_ = nullptr;
-};
-
-bool has_graphs(const DriverApi& api) {
-  return api.stream_begin_capture != nullptr && api.stream_end_capture != nullptr && api.graph_instantiate != nullptr &&
-         api.graph_launch != nullptr && api.graph_destroy != nullptr && api.graph_exec_destroy != nullptr;
-}
 
 /// `count` launches without a look into the kernel table: the host's own time must be small beside the driver's.
 Result<void> launch_row(Gpu& gpu, FunctionHandle empty, unsigned count) {
@@ -74,7 +35,7 @@ Result<Samples> passes_of(Gpu& gpu, const EstimatorSettings& settings, const std
 
 Result<std::optional<Figure>> graph_cost(Gpu& gpu, FunctionHandle empty, const EstimatorSettings& settings,
                                          std::vector<std::string>& warnings) {
-  if (!has_graphs(gpu.api())) {
+  if (!Graph::available(gpu.api())) {
     warnings.emplace_back("this driver has no graphs (CUDA 11.4 or newer): launches from a graph are not measured");
     return std::optional<Figure>();
   }

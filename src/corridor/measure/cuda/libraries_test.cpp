@@ -2,6 +2,7 @@
 // Where libraries are looked for and what is said when they are not there; kernels through the real NVRTC where it is.
 #include "corridor/measure/cuda/libraries.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -154,10 +155,9 @@ class Ptx : public ::testing::Test {
 
 TEST_F(Ptx, EveryKernelHasTheArgumentsOfTheTable) {
   std::map<std::string, std::string> entries;
-  for (const char* file : {"cuda/memory.cu", "cuda/latency.cu", "cuda/shared_memory.cu", "cuda/multiply_add.cu",
-                           "cuda/matrix_warp.cu", "cuda/matrix_warpgroup.cu", "cuda/launch.cu", "cuda/all_reduce.cu"}) {
-    entries.merge(entries_of(compiled(file, "compute_90a")));
-  }
+  std::set<std::string> files;
+  for (const KernelFacts& kernel : kernel_table()) files.emplace(kernel.file);
+  for (const std::string& file : files) entries.merge(entries_of(compiled(file, "compute_90a")));
   for (const KernelFacts& kernel : kernel_table()) {
     const std::string name = kernel.versions ? version_name(kernel.name, 16, 4) : std::string(kernel.name);
     ASSERT_TRUE(entries.contains(name)) << name;
@@ -174,8 +174,14 @@ TEST_F(Ptx, EveryArchitectureCompilesAndHasItsPeakKernels) {
   for (const int arch : archs) {
     const std::string architecture = "compute_" + std::to_string(arch) + (arch == 90 ? "a" : "");
     std::string all;
-    for (const char* file : {"cuda/latency.cu", "cuda/all_reduce.cu", "cuda/multiply_add.cu", "cuda/matrix_warp.cu",
-                             "cuda/matrix_warpgroup.cu"}) {
+    std::vector<std::string> files{"cuda/latency.cu", "cuda/all_reduce.cu", "cuda/multiply_add.cu",
+                                   "cuda/matrix_warp.cu", "cuda/matrix_warpgroup.cu"};
+    // The kernels of the lab are the same on all: the newest and what EveryKernelHasTheArguments compiles stand for
+    // them.
+    for (const char* name : {"stream", "warp", "product", "attention", "weights"}) {
+      if (arch == archs.back()) files.push_back(fmt::format("cuda/lab_{}.cu", name));
+    }
+    for (const std::string& file : files) {
       if (arch >= 70) all += compiled(file, architecture);
     }
     const auto entries = entries_of(all);

@@ -3,12 +3,15 @@
 #include "corridor/measure/lab/experiment.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "corridor/measure/cpu/kernels.h"
+#include "corridor/measure/lab/gpu/gpu_lab.h"
 #include "corridor/units/text.h"
 
 namespace corridor::measure {
@@ -60,26 +63,32 @@ EstimatorSettings LabContext::settings(double budget_s, int least_passes) const 
 const std::vector<Experiment>& experiments() {
   static const std::vector<Experiment> all = {
       {"intensity", "Few operations a byte: memory decides the speed; many: arithmetic does; between them the ridge.",
-       run_intensity},
+       run_intensity, run_gpu_intensity},
       {"chase", "More requests in flight hide the wait until the bandwidth is used up; one wait never gets shorter.",
-       run_chase},
+       run_chase, run_gpu_chase},
       {"switch", "Changing the thread on a core costs more than waiting for memory; a GPU changes the warp each cycle.",
-       run_switch},
-      {"order", "Memory comes in lines: a value from each line costs as much as the whole line.", run_order},
-      {"fusion", "One pass with three operations moves a third of the bytes of three passes.", run_fusion},
+       run_switch, run_gpu_switch},
+      {"order", "Memory comes in lines: a value from each line costs as much as the whole line.", run_order,
+       run_gpu_order},
+      {"fusion", "One pass with three operations moves a third of the bytes of three passes.", run_fusion,
+       run_gpu_fusion},
       {"tiling", "The same matrix product in blocks reads each value fewer times, until arithmetic decides.",
-       run_tiling},
+       run_tiling, run_gpu_tiling},
       {"attention", "Attention in blocks never writes the score matrix and saves its four trips to memory.",
-       run_attention},
+       run_attention, run_gpu_attention},
       {"decode-batch", "A pass over the weights takes the same time for one token or several, up to the ridge.",
-       run_decode_batch},
-      {"precision", "Fewer bits a weight are fewer bytes and less time, until unpacking takes longer.", run_precision},
+       run_decode_batch, run_gpu_decode_batch},
+      {"precision", "Fewer bits a weight are fewer bytes and less time, until unpacking takes longer.", run_precision,
+       run_gpu_precision},
       {"decode", "The time of one token is its bytes over the bandwidth, and the cache of past tokens adds to them.",
-       nullptr},
-      {"dispatch", "A small task costs its start, whatever it does; many in one start share that cost.", run_dispatch},
-      {"divergence", "Two branches in one warp run one after the other.", nullptr, true},
-      {"occupancy", "More resident warps hide more of the wait, until something else is full.", nullptr, true},
-      {"coalescing", "Neighbouring lanes that read neighbouring values share one transaction.", nullptr, true},
+       nullptr, run_gpu_decode},
+      {"dispatch", "A small task costs its start, whatever it does; many in one start share that cost.", run_dispatch,
+       run_gpu_dispatch},
+      {"divergence", "Two branches in one warp run one after the other.", nullptr, run_gpu_divergence, true},
+      {"occupancy", "More resident warps hide more of the wait, until something else is full.", nullptr,
+       run_gpu_occupancy, true},
+      {"coalescing", "Neighbouring lanes that read neighbouring values share one transaction.", nullptr,
+       run_gpu_coalescing, true},
   };
   return all;
 }
@@ -162,6 +171,14 @@ void fill_values(WorkerTeam& team, float* data, std::size_t count, std::size_t g
       const std::uint32_t mixed = static_cast<std::uint32_t>(i) * 2654435761U >> 8U;
       data[i] = low + (high - low) * (static_cast<float>(mixed) / 16777216.0F);
     }
+  });
+}
+
+void read_all(const LabContext& context, const std::byte* data, std::size_t bytes) {
+  std::atomic<std::uint64_t> sink{0};
+  context.team.run([&](int index) {
+    const Part part = part_of(bytes / block_bytes * block_bytes, block_bytes, index, context.team.size());
+    sink += best_kernels().read(data + part.begin, part.size(), 0);
   });
 }
 

@@ -9,6 +9,7 @@
 // stated bounds and can fail.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -74,12 +75,15 @@ struct LabContext {
 };
 
 using RunExperiment = Result<LabResult> (*)(const LabContext&);
+struct GpuLabContext;  // gpu/gpu_lab.h
+using RunGpuExperiment = Result<LabResult> (*)(const GpuLabContext&);
 
 struct Experiment {
   std::string_view name;
-  std::string_view sentence;  ///< the law in one sentence
-  RunExperiment run;          ///< null: needs what this module has not (a GPU, a model)
-  bool needs_gpu = false;
+  std::string_view sentence;           ///< the law in one sentence
+  RunExperiment run = nullptr;         ///< on the processor; null: needs what this module has not (a GPU, a model)
+  RunGpuExperiment run_gpu = nullptr;  ///< on a GPU; null: has no form there
+  bool needs_gpu = false;              ///< has no form on the processor
 };
 
 /// Every experiment in the order in which the laws build on each other.
@@ -112,6 +116,9 @@ struct Part {
 /// Fills `count` values on all threads, each its own part in whole `grain`s, so that memory is near who reads it:
 /// value i is low + (high − low) · a number in [0, 1) that depends on i alone.
 void fill_values(WorkerTeam& team, float* data, std::size_t count, std::size_t grain, float low, float high);
+
+/// Reads an array once on all threads, each its own part, as the ladder's passes do.
+void read_all(const LabContext& context, const std::byte* data, std::size_t bytes);
 
 /// The failure of a measurement for which the system gives no memory.
 [[nodiscard]] tl::unexpected<Error> no_memory(std::string_view experiment, double bytes);

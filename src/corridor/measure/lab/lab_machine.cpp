@@ -25,7 +25,6 @@ using units::Seconds;
 
 constexpr std::size_t mebi = 1024 * 1024;
 constexpr std::size_t line_bytes = 64;
-constexpr std::size_t prefetch_bytes = 1024;    // the quick probe's loop is helped by asking a little in advance
 constexpr std::size_t most_chase = 256 * mebi;  // linking a longer cycle takes longer than it is worth
 constexpr double level_budget_s = 0.15;
 
@@ -35,8 +34,6 @@ Result<LabMachine> look(const Assets& assets) {
   if (!local) return tl::unexpected(local.error());
   LabMachine out;
   out.facts = std::move(local->facts);
-  std::optional<ReadBandwidth> bandwidth = local->bandwidth;
-  std::optional<FmaPeak> fma = local->fma;
   if (local->device.kind == hardware::DeviceKind::cpu) {
     out.device = std::move(local->device);
   } else {
@@ -49,10 +46,8 @@ Result<LabMachine> look(const Assets& assets) {
     if (!read) return tl::unexpected(read.error());
     const Result<FmaPeak> peak = prober->fma_peak(out.facts.usable_cpus);
     if (!peak) return tl::unexpected(peak.error());
-    bandwidth = *read;
-    fma = *peak;
-    out.device = cpu_from_facts(out.facts, {bandwidth, fma, prober->today()});
-    out.notes.emplace_back("The experiments run on the processor, not on the GPU");
+    out.device = cpu_from_facts(out.facts, {*read, *peak, prober->today()});
+    out.notes.emplace_back("The experiments run on the processor; --on cuda:0 runs them on the GPU");
   }
   constexpr double busy_share = 0.5;  // of the processors in use before anything was measured
   if (out.facts.load && *out.facts.load > busy_share * out.facts.usable_cpus) {
@@ -61,12 +56,9 @@ Result<LabMachine> look(const Assets& assets) {
                     "and a claim may fail for that reason",
                     *out.facts.load, out.facts.usable_cpus));
   }
-  if (!fma) return fail("the arithmetic peak of this processor could not be measured", "lab");
-  out.fp32 = fma->best;
   LabLevel memory;
   memory.name = "main memory";
   memory.capacity = memory.one_instance = out.facts.memory.value_or(Bytes{});
-  memory.bandwidth = bandwidth ? bandwidth->best : out.device.memory_bandwidth->value;
   out.ladder.push_back(std::move(memory));
   return out;
 }
@@ -148,6 +140,11 @@ Result<int> measure_levels(LabMachine& machine, WorkerTeam& team, const Clock& c
 
 }  // namespace
 
+const LabLevel* LabMachine::find(std::string_view level) const {
+  const auto found = std::find_if(ladder.begin(), ladder.end(), [&](const LabLevel& l) { return l.name == level; });
+  return found == ladder.end() ? nullptr : &*found;
+}
+
 const LabLevel& LabMachine::level_for(Bytes bytes) const {
   for (const LabLevel& level : ladder) {
     const bool shared = &level != &ladder.front() && level.one_instance == level.capacity;
@@ -197,6 +194,65 @@ Result<Samples> measure_dispatch(WorkerTeam& team, const Clock& clock, Seconds b
   });
 }
 
+namespace {
+
+/// Median time of `work(data, bytes)` on all threads, each on its own part of one array beyond the caches.
+template <class Work>
+Result<Samples> time_over(WorkerTeam& team, const Clock& clock, std::byte* data, std::size_t each, const Work& work) {
+  EstimatorSettings settings;
+  settings.budget = Seconds{2 * level_budget_s};
+  std::atomic<std::uint64_t> sink{0};
+  return time_passes(settings, clock, [&](double repeats) {
+    team.run([&](int index) {
+      std::byte* mine = data + static_cast<std::size_t>(index) * each;
+      for (double i = 0; i < repeats; ++i) sink += work(mine, each);
+    });
+  });
+}
+
+/// Main memory as the experiments meet it: the same threads on the same processors, arrays of the same size, medians.
+/// The quick probe behind `--device local` keeps its best pass, on threads that may move: on a machine with other work
+/// that can be twice as much.
+Result<int> measure_main_memory(LabMachine& machine, WorkerTeam& team, const Clock& clock) {
+  const std::size_t bytes = machine.beyond_caches();
+  const Memory memory(bytes);
+  if (memory.data() == nullptr) return fail("the system gives no memory for the bandwidth", "lab");
+  const Kernels& kernels = best_kernels();
+  const std::size_t each = bytes / static_cast<std::size_t>(team.size()) / block_bytes * block_bytes;
+  team.run([&](int index) {
+    kernels.write(memory.data() + static_cast<std::size_t>(index) * each, each, 1, Store::cached);
+  });
+  const auto read = time_over(team, clock, memory.data(), each,
+                              [&](std::byte* mine, std::size_t size) { return kernels.read(mine, size, 0); });
+  if (!read) return tl::unexpected(read.error());
+  const auto update = time_over(team, clock, memory.data(), each, [&](std::byte* mine, std::size_t size) {
+    kernels.copy(mine, mine, size, Store::cached);
+    return std::uint64_t{1};
+  });
+  if (!update) return tl::unexpected(update.error());
+  const Bytes moved{static_cast<double>(each) * team.size()};
+  machine.ladder.back().bandwidth = moved / read->median;
+  machine.update = 2 * moved / update->median;
+  return 0;
+}
+
+/// Multiply-adds in registers on all threads, a median too.
+Result<int> measure_arithmetic(LabMachine& machine, WorkerTeam& team, const Clock& clock) {
+  const PeakKernel& kernel = best_kernels().f32;
+  constexpr std::size_t rounds = 20000;
+  EstimatorSettings settings;
+  settings.budget = Seconds{level_budget_s};
+  std::atomic<int> sink{0};
+  const auto samples = time_passes(settings, clock, [&](double repeats) {
+    team.run([&](int) { sink += kernel.run(static_cast<std::size_t>(repeats) * rounds) > 0 ? 1 : 0; });
+  });
+  if (!samples) return tl::unexpected(samples.error());
+  machine.fp32 = units::Flops{kernel.flop_per_round * static_cast<double>(rounds) * team.size()} / samples->median;
+  return 0;
+}
+
+}  // namespace
+
 Result<LabMachine> look_for_lab(const Assets& assets, const Clock& clock, int threads, Bytes most_memory) {
   Result<LabMachine> machine = look(assets);
   if (!machine) return machine;
@@ -204,24 +260,9 @@ Result<LabMachine> look_for_lab(const Assets& assets, const Clock& clock, int th
   const int usable = std::max(1, machine->facts.usable_cpus);
   WorkerTeam team(threads > 0 ? std::min(threads, usable) : usable, allowed_processors());
   machine->threads = team.size();
-  const double share = static_cast<double>(team.size()) / usable;
-  if (team.size() < usable) {
-    machine->fp32 *= share;
-    machine->notes.push_back(
-        fmt::format("{} of {} processors are used: the arithmetic peak is scaled, the memory "
-                    "bandwidth is measured with them",
-                    team.size(), usable));
-    const Memory memory(machine->beyond_caches());
-    if (memory.data() == nullptr) return fail("the system gives no memory for the bandwidth", "lab");
-    const std::size_t each = memory.size() / static_cast<std::size_t>(team.size()) / block_bytes * block_bytes;
-    team.run([&](int index) {
-      best_kernels().write(memory.data() + static_cast<std::size_t>(index) * each, each, 1, Store::cached);
-    });
-    const Result<Samples> read = read_rate(team, clock, memory.data(), each);
-    if (!read) return tl::unexpected(read.error());
-    machine->ladder.back().bandwidth = Bytes{static_cast<double>(each) * team.size()} / read->median;
+  for (const auto part : {measure_main_memory, measure_arithmetic, measure_levels}) {
+    if (Result<int> ok = part(*machine, team, clock); !ok) return tl::unexpected(ok.error());
   }
-  if (Result<int> ok = measure_levels(*machine, team, clock); !ok) return tl::unexpected(ok.error());
   const Result<Samples> dispatch = measure_dispatch(team, clock, Seconds{0.1});
   if (!dispatch) return tl::unexpected(dispatch.error());
   machine->dispatch = dispatch->median;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,15 @@ struct LabLevel {
   units::Seconds latency;  ///< from load to use
 };
 
+/// What the experiments on a GPU know beside the ladder.
+struct LabGpu {
+  int ordinal = 0, sm_count = 0, max_threads_per_sm = 0, max_blocks_per_sm = 0;
+  units::Bytes l2;                               ///< as its driver tells
+  units::Bytes shared_per_sm, shared_per_block;  ///< the most that a block may ask for
+  units::Bytes memory_free;
+  units::Seconds graph_node;  ///< one kernel of a replayed graph; zero when graphs cannot be used
+};
+
 struct LabMachine {
   MachineFacts facts;
   hardware::Device device;  ///< what `--device local` is here, or the processor when that is a GPU
@@ -32,9 +42,15 @@ struct LabMachine {
   units::FlopsPerSecond fp32;    ///< multiply-adds in registers, all threads
   units::Hertz clock;            ///< of one core while it runs a chain of additions
   units::Seconds dispatch;       ///< an empty task to all threads and back
+  units::BytesPerSecond update;  ///< main memory, each value read and written back in place; both counted
+  std::optional<LabGpu> gpu;     ///< empty when the experiments run on the processor
   units::Bytes most_memory;      ///< an experiment's largest array at most; zero: no limit but the free memory
   std::vector<std::string> notes;
 
+  /// What the experiments run on: the GPU, or the processor.
+  [[nodiscard]] const std::string& name() const { return gpu ? device.name : facts.cpu_name; }
+  /// The level of that name ("L1"); null when it was not found.
+  [[nodiscard]] const LabLevel* find(std::string_view level) const;
   [[nodiscard]] const LabLevel& main_memory() const { return ladder.back(); }
   [[nodiscard]] units::BytesPerSecond bandwidth() const { return ladder.back().bandwidth; }
   /// FLOP a byte at which memory and arithmetic take the same time, fp32.
@@ -46,9 +62,10 @@ struct LabMachine {
   [[nodiscard]] std::size_t beyond_caches() const;
 };
 
-/// Looks at this machine as `--device local` does, then measures bandwidth and latency of each level, the dispatch of a
-/// task and the clock, with `threads` threads (0: all that this process may use). About three seconds. With
-/// `most_memory` the arrays are smaller, and numbers of main memory may be those of a cache.
+/// Looks at this machine as `--device local` does, then measures bandwidth and latency of each level, the arithmetic
+/// peak, the dispatch of a task and the clock, as medians on `threads` bound threads (0: all that this process may
+/// use), which is how the experiments are timed. About four seconds. With `most_memory` the arrays are smaller, and
+/// numbers of main memory may be those of a cache.
 [[nodiscard]] Result<LabMachine> look_for_lab(const Assets& assets, const Clock& clock, int threads,
                                               units::Bytes most_memory = {});
 
