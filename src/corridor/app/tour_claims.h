@@ -45,6 +45,10 @@ class TourBuilder {
 [[nodiscard]] Result<int> tell_of_changes(TourBuilder& tour);
 [[nodiscard]] Result<int> tell_of_outcomes(TourBuilder& tour);
 
+/// Figures and verdict of a claim from one reading of an experiment on the simulated GPU, which needs no machine.
+void take_simulated(const TourBuilder& tour, TourClaim& claim, const std::string& experiment,
+                    const std::string& reading, const std::string& unit);
+
 [[nodiscard]] TourFigure ratio_figure(double value);
 [[nodiscard]] TourFigure figure(units::Seconds value);
 [[nodiscard]] TourFigure figure(units::FlopsPerByte value);

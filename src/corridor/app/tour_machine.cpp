@@ -110,7 +110,11 @@ Result<int> tell_warps(TourBuilder& tour) {
   TourClaim& last = tour.add("warps", "Threads run in warps; the last warp of a block may be part empty.",
                              fmt::format("{} threads ÷ {} = {} warps, the last with {} live lanes", block->threads,
                                          block->warp_size, block->warps, block->last_warp_lanes));
-  last.predicted = count_figure(block->warps, "warps");
+  take_simulated(tour, last, "warps", "250 threads: warps", "warps");
+  TourClaim& branch =
+      tour.add("divergence", "Two branches in one warp run one after the other; between warps they do not.",
+               "4 branches inside a warp: 4 times the instructions; between warps: 1 time");
+  take_simulated(tour, branch, "divergence", "4 branches inside each warp: instructions issued ÷ one branch", "");
   const auto schedulers = fact(tour.h100, tour.h100.sm.schedulers, "schedulers");
   if (!schedulers) return tl::unexpected(schedulers.error());
   TourClaim& c = tour.add("schedulers", "A multiprocessor picks a ready warp each cycle among many that are resident.",
@@ -222,6 +226,9 @@ Result<int> tell_of_waiting(TourBuilder& tour) {
   tour.open_chapter("The ladder and its two costs");
   tell_ladder(tour);
   tell_two_costs(tour);
+  TourClaim& sectors = tour.add("coalescing", "Neighbouring lanes that read neighbouring values share sectors.",
+                                "32 lanes, 4-byte values 8 apart: min(4 × 8, 32) sectors of 32 B in place of 4");
+  take_simulated(tour, sectors, "coalescing", "stride 8: sectors a request", "sectors");
   TourClaim& order = tour.add("order", "Memory comes in lines: values far apart waste the rest of each line.",
                               "GPU: 4-byte values 32 B apart fetch 32 B each, 8 times the bytes; here a line is 64 B");
   tour.take(order, "order", "every 16th ÷ adjacent");

@@ -51,11 +51,17 @@ TEST(Tour, ComputesTheGoldenNumbers) {
   const auto answer = tour_of(assets(), nullptr, {});
   ASSERT_TRUE(answer) << answer.error().line();
   EXPECT_GE(answer->claims.size(), 24U);
+  const std::set<std::string> simulated{"warps", "divergence", "coalescing"};
   std::set<std::string> ids;
   for (const TourClaim& c : answer->claims) {
     EXPECT_TRUE(ids.insert(c.id).second) << c.id;
     EXPECT_TRUE(c.claim.ends_with(".")) << c.id;
     EXPECT_FALSE(c.formula.empty()) << c.id;
+    if (simulated.count(c.id) > 0) {  // these need no machine
+      EXPECT_TRUE(c.measured) << c.id;
+      EXPECT_EQ(c.verdict, TourVerdict::holds) << c.id;
+      continue;
+    }
     EXPECT_FALSE(c.measured) << c.id << " has a measured figure, but nothing was measured";
     EXPECT_NE(c.verdict, TourVerdict::holds) << c.id;
   }

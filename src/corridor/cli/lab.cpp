@@ -8,6 +8,7 @@
 
 #include "corridor/cli/number_flags.h"
 #include "corridor/cli/progress_line.h"
+#include "corridor/cli/ptx_lab.h"
 #include "corridor/cli/session.h"
 #include "corridor/units/text.h"
 #include "corridor/views/lab_view.h"
@@ -16,14 +17,15 @@ namespace corridor::cli {
 namespace {
 
 struct LabFlags {
-  std::string name, model, memory;
+  std::string name, model, memory, on;
   std::optional<std::int64_t> threads;
   bool quick = false;
 };
 
 Result<int> run_lab_command(const LabFlags& flags, Session& session) {
+  if (is_simulated(flags.on)) return run_simulated_lab(flags.name, flags.on, session);
   if (flags.name.empty()) {
-    if (!flags.model.empty() || flags.threads) {
+    if (!flags.model.empty() || flags.threads || !flags.on.empty()) {
       return fail("an experiment has to be named", "corridor lab", "corridor lab lists them");
     }
     return session.show(views::lab_list_document(measure::experiments()));
@@ -33,7 +35,7 @@ Result<int> run_lab_command(const LabFlags& flags, Session& session) {
     return fail(std::to_string(*flags.threads) + " is out of range", "--threads", "give 1 to 1024");
   }
   app::LabRequest request{
-      flags.name, static_cast<int>(flags.threads.value_or(0)), flags.model, flags.quick ? 0.2 : 1.0, {}};
+      flags.name, static_cast<int>(flags.threads.value_or(0)), flags.model, flags.quick ? 0.2 : 1.0, {}, flags.on};
   if (!flags.memory.empty()) {
     const auto memory = units::parse_bytes(flags.memory);
     if (!memory) return fail(memory.error().what, "--memory " + flags.memory, memory.error().fix);
@@ -55,6 +57,9 @@ void add_lab(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("lab", "one law of the machine, predicted and measured here, with a verdict");
   auto flags = std::make_shared<LabFlags>();
   command->add_option("NAME", flags->name, "the experiment; left out: the list");
+  command->add_option("--on", flags->on,
+                      "cpu, cuda:N as nvidia-smi counts, or sim[:DEVICE], the simulated GPU (default: cpu; cuda:0 for "
+                      "what needs a GPU; sim: h100-sxm)");
   add_whole(*command, "--threads", flags->threads, "threads (default: all this process may use)", "give 1 to 1024");
   command->add_option("--model", flags->model, "decode: the model whose shapes are run (default: Qwen/Qwen2.5-0.5B)");
   command->add_option("--memory", flags->memory,

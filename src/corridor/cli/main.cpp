@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
   add_validate(app, session);
   add_lab(app, session);
   add_tour(app, session);
+  add_ptx(app, session);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // the parser takes them last first
   } catch (const CLI::Success& success) {                               // --help, --version

@@ -61,6 +61,7 @@ void add_measure(CLI::App& app, Session& session);
 void add_validate(CLI::App& app, Session& session);
 void add_lab(CLI::App& app, Session& session);
 void add_tour(CLI::App& app, Session& session);
+void add_ptx(CLI::App& app, Session& session);
 /// `corridor` alone: this machine, its ridge, what it could reach, then the help.
 Result<int> run_welcome(const CLI::App& app, Session& session);
 

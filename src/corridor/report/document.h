@@ -148,7 +148,25 @@ struct ScatterPlot {
   std::vector<Series> series;
 };
 
-using Block = std::variant<FieldGroup, Table, Paragraph, RooflinePlot, StackedBar, LinePlot, ScatterPlot>;
+/// Who is in which state when: one row a thing, one sample a cell. Terminal: letters; HTML: SVG; JSON: object at `key`
+/// with the states and each row as a text of letters.
+struct StateRows {
+  struct State {
+    char letter = ' ';  ///< a space is nothing: not drawn and not in the legend
+    std::string label;
+    bool always = false;  ///< a cell that stands for several samples shows it when one of them has it
+  };
+  struct Row {
+    std::string name;
+    std::vector<std::uint8_t> samples;  ///< indices into `states`
+  };
+  std::string key, title, x_label;
+  double x_per_sample = 1;
+  std::vector<State> states;
+  std::vector<Row> rows;
+};
+
+using Block = std::variant<FieldGroup, Table, Paragraph, RooflinePlot, StackedBar, LinePlot, ScatterPlot, StateRows>;
 
 struct Document {
   std::string schema;  ///< "corridor/prediction/1"

@@ -110,6 +110,15 @@ class Page {
     figure(plot.title, svg_scatter(plot), series.size() > 1 ? colour_keys(series) : "");
   }
 
+  void add(const StateRows& rows) {
+    end_list();
+    std::vector<std::string> labels;
+    for (const auto& state : rows.states) {
+      if (state.letter != ' ') labels.push_back(state.label);
+    }
+    figure(rows.title, svg_states(rows), colour_keys(labels));
+  }
+
   void add(const StackedBar& bar) {
     end_list();
     if (bar.parts.empty()) return;

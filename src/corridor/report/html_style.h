@@ -42,6 +42,7 @@ table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.94re
 .fields th{font-weight:400;color:var(--soft);width:36%}
 .fields td.v{font-weight:550;overflow-wrap:anywhere}
 .fields td.n{color:var(--soft);font-size:.88rem;padding-right:0;width:38%}
+.fields td.n:empty{width:0;padding:0}
 figure{margin:0}
 svg{display:block;width:100%}
 svg.bar{height:28px;margin:4px 0 14px}

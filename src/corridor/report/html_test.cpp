@@ -60,11 +60,20 @@ TEST(Html, EscapesEveryText) {
   document.blocks.emplace_back(StackedBar{"b", evil, Unit::seconds, {{"p", evil, 1}}, {}});
   document.blocks.emplace_back(RooflinePlot{"r", evil, {{evil, 1e12}}, {{evil, 1e15}}, {{evil, evil, 1, 1e12, 0.5}}});
   document.blocks.emplace_back(LinePlot{"l", evil, evil, evil, false, false, {{evil, {1, 2}, {1, 2}}}});
+  document.blocks.emplace_back(StateRows{"s", evil, evil, 1, {{'I', evil}}, {{evil, {0, 0}}}});
   const std::string html = render_html(document);
   EXPECT_THAT(html, Not(HasSubstr("<img")));
   EXPECT_THAT(html, Not(HasSubstr("alert('")));
   EXPECT_THAT(html, HasSubstr("&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;"));
   EXPECT_THAT(unbalanced(html), IsEmpty());
+}
+
+TEST(Html, StatesAreOnePathEach) {
+  const StateRows rows{"s", "Picture", "clocks", 1, {{' ', "no"}, {'I', "issued"}}, {{"a", {1, 1, 0, 1}}, {"b", {7}}}};
+  const std::string svg = svg_states(rows);
+  EXPECT_EQ(count(svg, "<path"), 1U);
+  EXPECT_EQ(count(svg, "z"), 2U);  // two runs: cells 0 and 1, and 3
+  EXPECT_EQ(svg_states({}), "");
 }
 
 TEST(Html, IsSelfContained) {

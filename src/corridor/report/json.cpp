@@ -143,6 +143,25 @@ class Writer {
     set(plot.key, std::move(object));
   }
 
+  void add(const StateRows& block) {
+    Json states = Json::array();
+    for (const auto& state : block.states) {
+      states.push_back({{"letter", std::string(1, state.letter)}, {"label", state.label}});
+    }
+    Json rows = Json::array();
+    for (const auto& row : block.rows) {
+      std::string samples;
+      for (const std::uint8_t i : row.samples) samples += i < block.states.size() ? block.states[i].letter : ' ';
+      rows.push_back({{"name", row.name}, {"samples", std::move(samples)}});
+    }
+    Json object = Json::object();
+    object["x_label"] = block.x_label;
+    object["x_per_sample"] = number(block.x_per_sample);
+    object["states"] = std::move(states);
+    object["rows"] = std::move(rows);
+    set(block.key, std::move(object));
+  }
+
   [[nodiscard]] std::string text() const { return root_.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
   [[nodiscard]] const std::vector<std::string>& duplicates() const { return duplicates_; }
 

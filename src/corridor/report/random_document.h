@@ -70,7 +70,7 @@ class RandomDocument {
   }
 
   Block block(const std::string& key) {
-    switch (below(7)) {
+    switch (below(8)) {
       case 0: {
         FieldGroup group{text(), {}};
         for (std::size_t i = below(5); i > 0; --i) {
@@ -94,6 +94,16 @@ class RandomDocument {
         ScatterPlot plot{key, text(), text(), text(), {}};
         for (std::size_t i = below(10); i > 0; --i) plot.series.push_back({text(), {number(), number()}, {number()}});
         return plot;
+      }
+      case 6: {
+        StateRows out{key, text(), text(), number(), {}, {}};
+        for (std::size_t i = below(9); i > 0; --i) out.states.push_back({"IM W"[below(4)], text()});
+        for (std::size_t i = below(40); i > 0; --i) {
+          StateRows::Row row{text(), {}};
+          for (std::size_t k = below(300); k > 0; --k) row.samples.push_back(static_cast<std::uint8_t>(below(10)));
+          out.rows.push_back(std::move(row));
+        }
+        return out;
       }
       default: {
         LinePlot plot{key, text(), text(), text(), below(2) == 0, below(2) == 0, {}};

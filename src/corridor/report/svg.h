@@ -20,4 +20,7 @@ namespace corridor::report {
 /// Points around the line on which both numbers agree; empty when no point can be drawn.
 [[nodiscard]] std::string svg_scatter(const ScatterPlot& plot);
 
+/// Rows of coloured cells over one axis; empty when there is no cell.
+[[nodiscard]] std::string svg_states(const StateRows& rows);
+
 }  // namespace corridor::report

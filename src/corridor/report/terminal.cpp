@@ -13,6 +13,7 @@
 #include "corridor/report/document.h"
 #include "corridor/report/layout.h"
 #include "corridor/report/terminal_chart.h"
+#include "corridor/report/terminal_states.h"
 #include "corridor/report/terminal_table.h"
 
 namespace corridor::report {
@@ -94,6 +95,12 @@ class Terminal {
   }
   void add(const RooflinePlot& /*plot*/) {}
   void add(const ScatterPlot& /*plot*/) {}
+  void add(const StateRows& rows) {
+    const auto lines = state_lines(rows, columns_);
+    if (lines.empty()) return;
+    heading(rows.title);
+    for (const std::string& text : lines) line(text);
+  }
   void add(const StackedBar& bar);
   void add(const LinePlot& plot) {
     if (plot.series.empty()) return;

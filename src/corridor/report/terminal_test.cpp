@@ -31,6 +31,30 @@ Document with(Block block) {
   return Document{"corridor/test/1", "Title", {std::move(block)}};
 }
 
+StateRows two_warps() {
+  StateRows rows{"t", "Picture", "clocks", 10, {{' ', "absent"}, {'I', "issued"}, {'.', "waits"}}, {}};
+  rows.rows.push_back({"warp 0", {1, 2, 2, 1}});
+  rows.rows.push_back({"warp 1", {0, 1, 2, 200}});
+  return rows;
+}
+
+TEST(Terminal, StatesAreLetters) {
+  EXPECT_EQ(render_terminal(with(two_warps())),
+            "Title\n\nPicture\n"
+            "  warp 0  I..I\n"
+            "  warp 1   I. \n"
+            "          0 to 40 clocks\n"
+            "  I issued, . waits\n");
+  StateRows wide = two_warps();
+  wide.rows.resize(1);
+  wide.rows[0].samples.assign(1000, 2);
+  for (std::size_t i = 0; i < 500; ++i) wide.rows[0].samples[i] = 1;
+  const std::string half(35, 'I');
+  EXPECT_THAT(render_terminal(with(wide)), HasSubstr("  warp 0  " + half + std::string(35, '.') + "\n"));
+  wide.rows.resize(50, wide.rows[0]);
+  EXPECT_THAT(render_terminal(with(wide)), HasSubstr("one of 3 rows is shown"));
+}
+
 TEST(Terminal, FieldsAlignLabelsAndValues) {
   const Document document = with(FieldGroup{"Scenario",
                                             {{"batch", "batch", {std::int64_t{1}, Unit::count}, "default"},

@@ -150,7 +150,12 @@ class Program {
   std::unique_ptr<State> state_;
 };
 
-/// Runs one kernel. An error is a launch that cannot start (no such kernel, arguments that do not fit, too many
+/// Runs one kernel. Results do not depend on the number of cores: the warps of a block run in turn, 2,048 instructions
+/// or to the next barrier at a time, the lanes of an atomic in lane order, and the blocks of a kernel that has atomics,
+/// fences, volatile or ordered accesses to global memory one after the other by number (4 million instructions at a
+/// time, so that a block may wait for another that runs at the same time). Blocks of other kernels run on all cores.
+///
+/// An error is a launch that cannot start (no such kernel, arguments that do not fit, too many
 /// threads); what goes wrong while it runs is a fault.
 [[nodiscard]] Result<RunResult> run(const Program& program, const Launch& launch, DeviceMemory& memory,
                                     const RunDevice& device, const RunOptions& options);

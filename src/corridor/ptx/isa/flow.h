@@ -28,5 +28,8 @@ struct Flow {
 
 /// Most 32-bit registers live at one point (a 64-bit value counts 2, predicates 0).
 [[nodiscard]] std::uint32_t live_registers(const Function& function, const Flow& flow);
+/// The same without the registers marked in `left_out` (one flag a register).
+[[nodiscard]] std::uint32_t live_registers(const Function& function, const Flow& flow,
+                                           const std::vector<bool>& left_out);
 
 }  // namespace corridor::ptx

@@ -14,14 +14,17 @@ namespace corridor::ptx {
 /// How a request passes the caches.
 enum class CachePath : std::uint8_t { load, load_l2 /* .cg, cp.async.cg, volatile */, store, atomic };
 
-/// What one block asked of global and local memory, request by request, in the order its warps ran.
+/// What one block asked of global and local memory, request by request, in the order its warps ran. A request whose
+/// sectors follow each other takes 16 bytes; others 8 and 8 a sector.
 class AccessLog {
  public:
   void append(CachePath path, const Request& request);
   void clear();
   struct Entry {
     CachePath path;
-    std::uint32_t first, count;  ///< into sectors
+    bool run;             ///< the sectors follow each other: only the first is kept
+    std::uint16_t count;  ///< sectors of the request
+    std::uint32_t first;  ///< into sectors
   };
   std::vector<Entry> entries;
   std::vector<std::uint64_t> sectors;
@@ -46,7 +49,8 @@ class Hierarchy {
   ~Hierarchy();
   Hierarchy(Hierarchy&&) noexcept;
   /// The blocks that run at one time: log i belongs to SM `sm[i]`. Requests are taken one a block in turn, so that
-  /// blocks share L2 as they would on a device; each SM has its own L1.
+  /// blocks share L2 as they would on a device; each SM has its own L1. A wave may be fed in parts (logs cleared in
+  /// between), which bounds the memory of long blocks: the caches keep what they hold.
   void run_wave(std::span<const AccessLog> blocks, std::span<const std::uint32_t> sm);
   /// Writes dirty sectors back to DRAM; call once after the last wave.
   void finish();

@@ -9,6 +9,7 @@
 //
 // Nested scopes are flattened: a register, variable or label of an inner scope has an entry of its own and operands
 // point at entries, so that two scopes may use one name. Nothing here says what an instruction does: that is isa/.
+// A range such as %r<1000> is a claim: only the registers that the body uses have entries.
 #pragma once
 
 #include <cstddef>
@@ -81,18 +82,20 @@ struct Operand {
     vector,    ///< {a, b, …}: `parts`
     pair,      ///< p|q: two `parts`
     list,      ///< (a, b): arguments and results of call: `parts`
-    label,     ///< index into Function::labels
+    label,     ///< index into Function::labels: code, or a table of .branchtargets, .calltargets, .callprototype
     discard    ///< _
   };
   enum class Base : std::uint8_t { none, reg, symbol };
   Kind kind = Kind::discard;
-  Base base = Base::none;          ///< of an address; `none` for [immediate]
-  bool negated = false;            ///< !p
-  std::uint32_t index = no_index;  ///< register or label (also the base register of an address)
-  std::string_view name;           ///< symbol or special register, as written
+  Base base = Base::none;  ///< of an address; `none` for [immediate]
+  bool negated = false;    ///< !p
+  /// Register or label (also the base register of an address). Of a symbol, or an address with one: index into
+  /// Function::variables when the body declares it, `no_index` when it is a parameter, a module variable or a function.
+  std::uint32_t index = no_index;
+  std::string_view name;  ///< symbol or special register, as written; of a reg: the part "b0" or "h1" that it selects
   std::uint64_t bits = 0;
-  std::int64_t offset = 0;     ///< bytes, of addresses and symbols
-  std::vector<Operand> parts;  ///< also the coordinates of a texture: [tex, {x, y}]
+  std::int64_t offset = 0;     ///< bytes, of addresses and symbols; the whole of an [immediate]
+  std::vector<Operand> parts;  ///< of an address: what follows the base, [tex, sampler, {x, y}] → sampler, {x, y}
 };
 
 /// A place in the source the compiler started from (.loc), where the PTX tells.
@@ -125,13 +128,16 @@ struct Variable {
   std::vector<std::uint64_t> dimensions;  ///< of arrays; empty: one value; 0: unknown (extern)
   std::uint32_t align = 0;                ///< bytes
   bool is_extern = false;
+  bool is_pointer = false;            ///< of a parameter: marked .ptr
   std::uint64_t bytes = 0;            ///< whole size; 0 for extern arrays without one
-  std::vector<std::uint8_t> initial;  ///< bytes; empty: zero
+  std::vector<std::uint8_t> initial;  ///< leading bytes, at most `bytes`; the rest is zero
   /// Addresses of other variables inside the initial value: offset, name, addend.
   struct Relocation {
     std::uint64_t offset = 0;
     std::string name;
     std::int64_t addend = 0;
+    std::uint32_t bytes = 8;  ///< width of the address: 4 or 8
+    bool generic = false;     ///< generic(name): a generic address
   };
   std::vector<Relocation> relocations;
   std::uint32_t line = 0;
@@ -152,8 +158,8 @@ struct Function {
   std::vector<Variable> variables;  ///< .shared, .local, .param and .global of its body
   std::vector<Label> labels;
   std::vector<Instruction> body;
-  std::optional<std::uint32_t> max_threads, required_threads, min_blocks_per_sm,
-      max_registers;  ///< products of x, y, z
+  std::optional<std::uint32_t> max_threads, required_threads, min_blocks_per_sm, max_registers,
+      cluster_blocks;  ///< products of x, y, z
   std::uint32_t line = 0;
 };
 
@@ -164,8 +170,9 @@ struct Module {
   std::uint32_t address_bits = 64;
   std::unordered_map<std::uint32_t, std::string> files;  ///< of .file
   std::vector<Variable> variables;                       ///< of module level
-  std::vector<Function> functions;
-  [[nodiscard]] const Function* find(std::string_view function) const;
+  std::vector<Function> functions;                       ///< each name once: a definition takes its declaration's place
+  std::unordered_map<std::string, std::string> aliases;  ///< of .alias: name → function
+  [[nodiscard]] const Function* find(std::string_view function) const;  ///< follows aliases; null when there is none
 };
 
 }  // namespace corridor::ptx

@@ -25,6 +25,11 @@ struct Machine {
          dram_bytes_per_s = 0;  ///< reachable where measured, else datasheet
   double l1_latency_clocks = 0, shared_latency_clocks = 0, l2_latency_clocks = 0, dram_latency_clocks = 0;
   double launch_s = 0;  ///< floor of a small kernel
+  double alu_latency_clocks = 4, xu_latency_clocks = 19, tensor_latency_clocks = 22, barrier_clocks = 15;
+  /// From the end of a block to the first useful instruction of the one that takes its place.
+  double block_start_clocks = 450;
+  double blocks_per_clock = 1;        ///< that the whole device can start; 0: no limit known
+  double l2_bytes_per_clock_sm = 64;  ///< between one SM and L2
 };
 
 }  // namespace corridor::ptx
