@@ -1,5 +1,5 @@
 # One ctest entry for each golden file and each document with recorded commands. To accept new output:
-#   build/test/golden_runner --corridor build/test/corridor --update FILE…   (from the repository root)
+#   build/release/golden_runner --corridor build/release/corridor --update FILE…   (from the repository root)
 add_executable(golden_runner golden/golden_runner.cpp)
 target_link_libraries(golden_runner PRIVATE corridor_test_support)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the commands recorded in golden files and documents and compares what the program prints with the record.
 //
-//   golden_runner --corridor build/test/corridor [--update] tests/golden/predict.test README.md
+//   golden_runner --corridor build/release/corridor [--update] tests/golden/predict.test README.md
 //
 // Run from the repository root. Exit 0 when all agree, 1 when one differs, 77 when every command was left out because
 // it reads a folder beside the repository that is absent. `--update` writes the present output into the files.

@@ -3,7 +3,7 @@
 //
 //   1. raise the number in the first line of tests/validation/predictions.csv and say there why they moved;
 //   2. add a line with the words "predictions table N" to CHANGELOG.md;
-//   3. build/test/prediction_gate_test --update
+//   3. build/release/prediction_gate_test --update
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

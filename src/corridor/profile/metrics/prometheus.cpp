@@ -71,7 +71,7 @@ class MetricLine {
       rest_ = trim(rest_);
       if (rest_.starts_with("}")) break;
       const std::size_t equals = rest_.find('=');
-      if (equals == std::string_view::npos || equals > longest_metric_name) return false;
+      if (equals > longest_metric_name) return false;  // or there is none
       MetricLabel label{std::string(trim(rest_.substr(0, equals))), ""};
       rest_ = trim(rest_.substr(equals + 1));
       if (!rest_.starts_with("\"") || !read_quoted(label.value)) return false;
@@ -145,7 +145,7 @@ bool read_metric_type(std::string_view line, std::map<std::string, MetricType>& 
   const std::string_view rest = trim(line.substr(7));
   const std::size_t blank = rest.find(' ');
   constexpr std::size_t most_types = 20000;
-  if (blank == std::string_view::npos || blank > longest_metric_name || types.size() >= most_types) return false;
+  if (blank > longest_metric_name || types.size() >= most_types) return false;  // or there is no blank
   std::string name(rest.substr(0, blank));
   with_colon(name);
   types[std::move(name)] = metric_type(trim(rest.substr(blank)));

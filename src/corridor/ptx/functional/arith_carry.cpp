@@ -11,22 +11,22 @@ template <class T>
 struct DoubleOf;
 template <>
 struct DoubleOf<std::uint32_t> {
-  using type = std::uint64_t;
+  using Type = std::uint64_t;
 };
 template <>
 struct DoubleOf<std::int32_t> {
-  using type = std::int64_t;
+  using Type = std::int64_t;
 };
 template <>
 struct DoubleOf<std::uint64_t> {
-  __extension__ using type = unsigned __int128;
+  __extension__ using Type = unsigned __int128;
 };
 template <>
 struct DoubleOf<std::int64_t> {
-  __extension__ using type = __int128;
+  __extension__ using Type = __int128;
 };
 template <class T>
-using Double = typename DoubleOf<T>::type;
+using Double = typename DoubleOf<T>::Type;
 
 enum class Chain : std::uint8_t { add, sub, low, high, high_signed };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic of f32 and f64. Approximate instructions give the value of the host's double-precision function rounded
 // to f32: within half a unit in the last place of the exact value, far inside the bounds of PTX.
+#include <cmath>
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "corridor/ptx/functional/arith_float.cpp"
 #include <hwy/foreach_target.h>  // includes this file once for each target
@@ -167,9 +168,9 @@ struct Extreme {
     const bool first = is_max ? u > v : u < v;
     T r = u == v ? bits_as<T>(same) : first ? u : v;
     if constexpr (nan) {
-      r = u != u ? u : v != v ? v : r;
+      r = std::isnan(u) ? u : std::isnan(v) ? v : r;
     } else {
-      r = u != u ? v : v != v ? u : r;
+      r = std::isnan(u) ? v : std::isnan(v) ? u : r;
     }
     if constexpr (xorsign) r = bits_as<T>(bits_as<R>(r) | signs);
     return canonical(r);

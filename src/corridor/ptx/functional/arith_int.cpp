@@ -15,30 +15,30 @@ template <class T>
 struct WideOf;
 template <>
 struct WideOf<std::uint16_t> {
-  using type = std::uint32_t;
+  using Type = std::uint32_t;
 };
 template <>
 struct WideOf<std::int16_t> {
-  using type = std::int32_t;
+  using Type = std::int32_t;
 };
 template <>
 struct WideOf<std::uint32_t> {
-  using type = std::uint64_t;
+  using Type = std::uint64_t;
 };
 template <>
 struct WideOf<std::int32_t> {
-  using type = std::int64_t;
+  using Type = std::int64_t;
 };
 template <>
 struct WideOf<std::uint64_t> {
-  __extension__ using type = unsigned __int128;
+  __extension__ using Type = unsigned __int128;
 };
 template <>
 struct WideOf<std::int64_t> {
-  __extension__ using type = __int128;
+  __extension__ using Type = __int128;
 };
 template <class T>
-using Wide = typename WideOf<T>::type;
+using Wide = typename WideOf<T>::Type;
 template <class T>
 inline constexpr int bits_of = static_cast<int>(8 * sizeof(T));
 template <class T>

@@ -33,6 +33,12 @@ struct Half {
   static HWY_INLINE float read(Row v) { return H::wide(ftz && (v & H::exponent) == 0 ? v & 0x8000 : v); }
 };
 
+/// True when one of the two is not a number.
+template <class T>
+HWY_INLINE bool unordered(T a, T b) {
+  return !(a < b) && !(a >= b);
+}
+
 template <Compare compare, class T>
 HWY_INLINE bool holds(T a, T b) {
   switch (compare) {
@@ -61,9 +67,9 @@ HWY_INLINE bool holds(T a, T b) {
     case Compare::geu:
       return !(a < b);
     case Compare::num:
-      return a == a && b == b;
+      return !unordered(a, b);
     default:
-      return a != a || b != b;
+      return unordered(a, b);
   }
 }
 
