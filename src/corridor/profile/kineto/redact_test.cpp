@@ -117,7 +117,8 @@ TEST(Redact, WhatIsNoJsonIsNotCopied) {
   const std::string deep = R"({"ph": "X", "x": )" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
   EXPECT_EQ(copy_of(around(deep + "," + kernel(1, 1, 1))).told.stats.dropped_count(), 1U);
   EXPECT_THAT(copy_of(R"({"traceEvents": [], "x": secret})").text, Not(HasSubstr("secret")));
-  const auto source = open_bytes(around(kernel(1, 1, 1)), "t.json");
+  const std::string run = around(kernel(1, 1, 1));  // the source keeps a view of it
+  const auto source = open_bytes(run, "t.json");
   const auto full = [](std::string_view) -> Result<int> { return fail("the disk is full"); };
   EXPECT_EQ(redact_kineto(*source, full, "t.json").error().what, "the disk is full");
 }

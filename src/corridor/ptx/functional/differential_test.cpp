@@ -14,6 +14,7 @@ namespace corridor::ptx::testing {
 namespace {
 
 __extension__ using Wide = __int128;
+__extension__ using UnsignedWide = unsigned __int128;
 
 /// One thread. Memory: `in` at 2^20, its own eight bytes of shared memory, and the value it stores.
 class PlainThread {
@@ -95,9 +96,13 @@ class PlainThread {
     if (op == "add") return low(a + b);
     if (op == "sub") return low(a - b);
     if (op == "mul" || op == "mad") {
-      Wide product = a * b;
+      // Products of 64 bits fill all 128 and wrap when something is added.
+      Wide product = static_cast<Wide>(static_cast<UnsignedWide>(a) * static_cast<UnsignedWide>(b));
       if (has(i, "hi")) product >>= width;
-      if (op == "mad") product += has(i, "wide") ? number(get(i, 3), type[0], 2 * width) : value(3);
+      if (op == "mad") {
+        const Wide c = has(i, "wide") ? number(get(i, 3), type[0], 2 * width) : value(3);
+        product = static_cast<Wide>(static_cast<UnsignedWide>(product) + static_cast<UnsignedWide>(c));
+      }
       return low(product);
     }
     if (op == "and") return low(a & b);
