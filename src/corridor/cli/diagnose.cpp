@@ -209,8 +209,7 @@ Result<int> run_diagnose(DiagnoseFlags& f, Session& session) {
   const Result<RunInput> input = read_run_input(words_of(f), f.format, f.duration);
   if (!input) return tl::unexpected(input.error());
   const app::RunFiles& files = input->files;
-  app::DiagnoseRequest request{f.base,        std::move(*seen), files.texts,
-                               files.results, files.metrics,    input->metrics_seconds};
+  app::DiagnoseRequest request{f.base, *seen, files.texts, files.results, files.metrics, input->metrics_seconds};
   request.base.model = input->model;
   if (!files.counters.empty()) return run_counters(f, request, *input, session);
   if (!files.traces.empty()) return run_traces(f, request, *input, session);
