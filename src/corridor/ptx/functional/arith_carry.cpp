@@ -3,43 +3,23 @@
 #include <type_traits>
 
 #include "corridor/ptx/functional/form.h"
+#include "corridor/ptx/functional/wide_integer.h"
 
 namespace corridor::ptx {
 namespace {
 
-template <class T>
-struct DoubleOf;
-template <>
-struct DoubleOf<std::uint32_t> {
-  using Type = std::uint64_t;
-};
-template <>
-struct DoubleOf<std::int32_t> {
-  using Type = std::int64_t;
-};
-template <>
-struct DoubleOf<std::uint64_t> {
-  __extension__ using Type = unsigned __int128;
-};
-template <>
-struct DoubleOf<std::int64_t> {
-  __extension__ using Type = __int128;
-};
-template <class T>
-using Double = typename DoubleOf<T>::Type;
-
 enum class Chain : std::uint8_t { add, sub, low, high, high_signed };
 
 template <class T, Chain kind>
-Double<T> step(T a, T b, T c, T carry) {
+Wide<T> step(T a, T b, T c, T carry) {
   using S = std::make_signed_t<T>;
   constexpr int bits = static_cast<int>(8 * sizeof(T));
-  if constexpr (kind == Chain::add) return Double<T>{a} + b + carry;
-  if constexpr (kind == Chain::sub) return Double<T>{a} - b - carry;
-  if constexpr (kind == Chain::low) return Double<T>{static_cast<T>(a * b)} + c + carry;
-  if constexpr (kind == Chain::high) return Double<T>{static_cast<T>((Double<T>{a} * b) >> bits)} + c + carry;
-  const auto product = static_cast<Double<S>>(static_cast<S>(a)) * static_cast<S>(b);
-  return Double<T>{static_cast<T>(product >> bits)} + c + carry;
+  if constexpr (kind == Chain::add) return Wide<T>{a} + b + carry;
+  if constexpr (kind == Chain::sub) return Wide<T>{a} - b - carry;
+  if constexpr (kind == Chain::low) return Wide<T>{static_cast<T>(a * b)} + c + carry;
+  if constexpr (kind == Chain::high) return Wide<T>{static_cast<T>((Wide<T>{a} * b) >> bits)} + c + carry;
+  const auto product = static_cast<Wide<S>>(static_cast<S>(a)) * static_cast<S>(b);
+  return Wide<T>{static_cast<T>(product >> bits)} + c + carry;
 }
 
 template <class T, Chain kind, bool carry_in, bool carry_out>
@@ -53,7 +33,7 @@ void chain(Exec& x, const Op& op) {
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
     if (((x.mask >> lane) & 1) == 0) continue;
     const T third = kind == Chain::add || kind == Chain::sub ? T{0} : c[lane];
-    const Double<T> sum = step<T, kind>(a[lane], b[lane], third, carry_in ? T{(carry >> lane) & 1} : T{0});
+    const Wide<T> sum = step<T, kind>(a[lane], b[lane], third, carry_in ? T{(carry >> lane) & 1} : T{0});
     d[lane] = static_cast<T>(sum);
     out |= static_cast<std::uint32_t>((sum >> (8 * sizeof(T))) & 1) << lane;
   }

@@ -5,40 +5,13 @@
 #include <hwy/foreach_target.h>  // includes this file once for each target
 // It must come after.
 #include "corridor/ptx/functional/lanes_inl.h"
+#include "corridor/ptx/functional/wide_integer.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace corridor::ptx {
 namespace HWY_NAMESPACE {
 
-// Sums and products are made in unsigned types, where wrapping is defined; `Wide` holds a whole product.
-template <class T>
-struct WideOf;
-template <>
-struct WideOf<std::uint16_t> {
-  using Type = std::uint32_t;
-};
-template <>
-struct WideOf<std::int16_t> {
-  using Type = std::int32_t;
-};
-template <>
-struct WideOf<std::uint32_t> {
-  using Type = std::uint64_t;
-};
-template <>
-struct WideOf<std::int32_t> {
-  using Type = std::int64_t;
-};
-template <>
-struct WideOf<std::uint64_t> {
-  __extension__ using Type = unsigned __int128;
-};
-template <>
-struct WideOf<std::int64_t> {
-  __extension__ using Type = __int128;
-};
-template <class T>
-using Wide = typename WideOf<T>::Type;
+// Sums and products are made in unsigned types, where wrapping is defined.
 template <class T>
 inline constexpr int bits_of = static_cast<int>(8 * sizeof(T));
 template <class T>
