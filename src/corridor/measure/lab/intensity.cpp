@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One read, one operation … one read, a thousand operations: the roofline of this machine, point by point.
+#include "corridor/measure/lab/intensity.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -7,24 +9,23 @@
 #include <fmt/format.h>
 
 #include "corridor/measure/cpu/memory.h"
-#include "corridor/measure/lab/experiment.h"
 #include "corridor/measure/lab/lab_kernels.h"
 #include "corridor/units/text.h"
 
 namespace corridor::measure {
 namespace {
 
-constexpr std::size_t steps[] = {0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
 constexpr double most_over = 1.15;   // the ladder's own uncertainty
 constexpr double least_part = 0.75;  // of what memory and arithmetic reach one after the other
 
-/// FLOP a value: a multiply-add is two, and the sum is one.
-double operations(std::size_t count) {
-  return 2 * static_cast<double>(count) + 1;
+}  // namespace
+
+double intensity_operations(std::size_t steps) {
+  return 2 * static_cast<double>(steps) + 1;
 }
 
-LabReading predict(const LabMachine& machine, std::size_t count) {
-  const double flop = operations(count);
+LabReading intensity_reading(const LabMachine& machine, std::size_t steps) {
+  const double flop = intensity_operations(steps);
   const double memory = sizeof(float) / machine.bandwidth().value();
   const double arithmetic = flop / machine.fp32.value();
   LabReading out;
@@ -38,10 +39,7 @@ LabReading predict(const LabMachine& machine, std::size_t count) {
   return out;
 }
 
-}  // namespace
-
-Result<LabResult> run_intensity(const LabContext& context) {
-  const LabMachine& machine = context.machine;
+LabResult intensity_claim(const LabMachine& machine) {
   LabResult out;
   out.x_label = "FLOP a byte";
   out.y_label = "FLOP/s";
@@ -49,6 +47,12 @@ Result<LabResult> run_intensity(const LabContext& context) {
                                      units::print(machine.bandwidth()), units::print(machine.fp32), machine.ridge()));
   out.tolerance =
       "at most 15 % above the roof; at least 75 % of what memory and arithmetic reach when they do not overlap";
+  return out;
+}
+
+Result<LabResult> run_intensity(const LabContext& context) {
+  const LabMachine& machine = context.machine;
+  LabResult out = intensity_claim(machine);
   const std::size_t bytes = machine.beyond_caches();
   const Memory memory(bytes);
   if (memory.data() == nullptr) return no_memory("intensity", static_cast<double>(bytes));
@@ -58,8 +62,8 @@ Result<LabResult> run_intensity(const LabContext& context) {
 
   std::atomic<int> sink{0};
   std::vector<std::function<void()>> variants;
-  for (const std::size_t step : steps) {
-    out.readings.push_back(predict(machine, step));
+  for (const std::size_t step : intensity_steps) {
+    out.readings.push_back(intensity_reading(machine, step));
     variants.emplace_back([&, step] {
       context.team.run([&](int index) {
         const Part part = part_of(count, lab_grain, index, context.team.size());
@@ -74,7 +78,7 @@ Result<LabResult> run_intensity(const LabContext& context) {
   if (!samples) return tl::unexpected(samples.error());
   for (std::size_t i = 0; i < variants.size(); ++i) {
     LabReading& r = out.readings[i];
-    take_rate(r, (*samples)[i], operations(steps[i]) * static_cast<double>(count));
+    take_rate(r, (*samples)[i], intensity_operations(intensity_steps[i]) * static_cast<double>(count));
     out.points.push_back({r.what, r.x, r.measured});
   }
   if (sink == 0) out.notes.emplace_back("The sums came out as zero: the loops did not do their work");

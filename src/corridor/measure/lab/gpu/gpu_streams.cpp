@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "corridor/measure/lab/gpu/gpu_lab.h"
+#include "corridor/measure/lab/intensity.h"
 #include "corridor/units/text.h"
 
 namespace corridor::measure {
@@ -38,46 +39,23 @@ Result<Streams> make_streams(const GpuLabContext& context, std::size_t bytes) {
   return Streams{std::move(*data), std::move(*sink)};
 }
 
-LabReading intensity_reading(const LabMachine& machine, std::uint32_t steps) {
-  constexpr double most_over = 1.15;  // the ladder's own uncertainty, as on the processor
-  const double flop = 2.0 * steps + 1;
-  const double memory = sizeof(float) / machine.bandwidth().value();
-  const double arithmetic = flop / machine.fp32.value();
-  LabReading r;
-  r.what = fmt::format("{:.0f} operation{} a value", flop, steps > 0 ? "s" : "");
-  r.series = "FLOP/s";
-  r.x = flop / sizeof(float);
-  r.unit = LabUnit::flop_per_second;
-  r.predicted = flop / std::max(memory, arithmetic);
-  r.low = usual_low * flop / (memory + arithmetic);
-  r.high = most_over * *r.predicted;
-  return r;
-}
-
 }  // namespace
 
 Result<LabResult> run_gpu_intensity(const GpuLabContext& context) {
-  constexpr std::uint32_t steps[] = {0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
   const LabMachine& machine = context.machine;
-  LabResult out;
-  out.x_label = "FLOP a byte";
-  out.y_label = "FLOP/s";
-  out.formulas.push_back(fmt::format("time = max(bytes ÷ {}, FLOP ÷ {}); ridge {:.3g} FLOP/B",
-                                     units::print(machine.bandwidth()), units::print(machine.fp32), machine.ridge()));
-  out.tolerance =
-      "at most 15 % above the roof; at least 75 % of what memory and arithmetic reach when they do not overlap";
+  LabResult out = intensity_claim(machine);
   const std::size_t bytes = beyond_l2(machine);
   const Result<Streams> memory = make_streams(context, bytes);
   if (!memory) return tl::unexpected(memory.error());
   const auto vectors = static_cast<std::uint64_t>(bytes / 16);
-  for (const std::uint32_t step : steps) {
+  for (const std::size_t step : intensity_steps) {
     LabReading r = intensity_reading(machine, step);
     const auto samples = time_on_gpu(context, [&] {
-      return context.gpu.launch("lab_intensity", blocks_per_sm(context, 8), memory->data.place(), vectors, step,
-                                memory->sink.place());
+      return context.gpu.launch("lab_intensity", blocks_per_sm(context, 8), memory->data.place(), vectors,
+                                static_cast<std::uint32_t>(step), memory->sink.place());
     });
     if (!samples) return tl::unexpected(samples.error());
-    take_rate(r, *samples, (2.0 * step + 1) * static_cast<double>(bytes) / sizeof(float));
+    take_rate(r, *samples, intensity_operations(step) * static_cast<double>(bytes) / sizeof(float));
     out.points.push_back({r.what, r.x, r.measured});
     out.readings.push_back(std::move(r));
   }
