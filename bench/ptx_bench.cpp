@@ -3,7 +3,7 @@
 // caches, on one thread and on all. On one thread the processor time counts, so that a busy machine changes little;
 // several threads are timed by the clock.
 //
-//   ptx_bench [ROUNDS [THREADS]]     THREADS: 1, or 0 for one and all (default)
+//   ptx_bench [ROUNDS [THREADS [KERNEL]]]     THREADS: 1, or 0 for one and all (default); KERNEL: part of a label
 #include <tbb/global_control.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -128,6 +129,7 @@ int main(int argc, char** argv) {
   std::printf(
       "| kernel | checks | caches | threads | M warp instr./s | × 1 M thread instr./s |\n|---|---|---|---|---|---|\n");
   for (const Case& c : cases()) {
+    if (argc > 3 && std::string_view(c.label).find(argv[3]) == std::string_view::npos) continue;
     Bench bench(assets, machine, c);
     for (std::size_t threads = 1;; threads = all) {
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of lanes, and rows of shared memory.
+// Addresses of lanes, and sums of half precision.
 #include "corridor/ptx/functional/lane_kernels.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -72,64 +72,6 @@ void addresses_here(const void* row, bool narrow, std::int64_t offset, std::uint
   out.together = together;
 }
 
-LaneAddresses::Shape shape_of_words_here(const std::uint32_t* row) {
-  std::uint32_t not_row = 0, not_uniform = 0;
-  for (int first = 0; first < 30; first += 15) {  // steps 0 to 15 and 15 to 30
-    CORRIDOR_EACH_LANE
-    for (int lane = 0; lane < 16; ++lane) {
-      const std::uint32_t step = row[first + lane + 1] - row[first + lane];
-      not_row |= step ^ 4;
-      not_uniform |= step;
-    }
-  }
-  return not_row == 0       ? LaneAddresses::Shape::row
-         : not_uniform == 0 ? LaneAddresses::Shape::uniform
-                            : LaneAddresses::Shape::scattered;
-}
-
-// Tags: epoch << 8 | who; who is a warp, 32 + a warp for its atomics, 64 for atomics of several, 128 for several
-// readers.
-bool row_of_loads_here(const std::uint32_t* writer, std::uint32_t* reader, const std::uint8_t* written,
-                       std::uint32_t epoch_tag, std::uint32_t warp) {
-  const std::uint32_t mine = epoch_tag | warp;
-  std::uint32_t bad = 0;
-  CORRIDOR_EACH_LANE
-  for (int i = 0; i < 32; ++i) {
-    const std::uint32_t w = writer[i];
-    const bool now = (w & 0xFFFFFF00U) == epoch_tag;
-    bad |= static_cast<std::uint32_t>(now && w != mine && w != mine + 32);
-  }
-  std::uint32_t unwritten = 0;
-  CORRIDOR_EACH_LANE
-  for (int i = 0; i < 32; ++i) unwritten |= written[i] ^ 0xFU;
-  if (bad != 0 || unwritten != 0) return true;
-  CORRIDOR_EACH_LANE
-  for (int i = 0; i < 32; ++i) {
-    const std::uint32_t r = reader[i];
-    reader[i] = (r & 0xFFFFFF00U) == epoch_tag && r != mine ? epoch_tag | 128 : mine;
-  }
-  return false;
-}
-
-bool row_of_stores_here(std::uint32_t* writer, const std::uint32_t* reader, std::uint8_t* written,
-                        std::uint32_t epoch_tag, std::uint32_t warp) {
-  const std::uint32_t mine = epoch_tag | warp;
-  std::uint32_t bad = 0;
-  CORRIDOR_EACH_LANE
-  for (int i = 0; i < 32; ++i) {
-    const std::uint32_t w = writer[i], r = reader[i];
-    const bool written_now = (w & 0xFFFFFF00U) == epoch_tag && w != mine && w != mine + 32;
-    const bool read_now = (r & 0xFFFFFF00U) == epoch_tag && r != mine;
-    bad |= static_cast<std::uint32_t>(written_now || read_now);
-  }
-  if (bad != 0) return true;
-  CORRIDOR_EACH_LANE
-  for (int i = 0; i < 32; ++i) writer[i] = mine;
-  CORRIDOR_EACH_LANE
-  for (int i = 0; i < 32; ++i) written[i] = 0xF;
-  return false;
-}
-
 std::uint32_t add_f16_here(std::uint32_t a, std::uint32_t b) {
   return f16_of(static_cast<double>(float_of_f16(a & 0xFFFF)) + static_cast<double>(float_of_f16(b & 0xFFFF)));
 }
@@ -141,8 +83,7 @@ float f16_to_float_here(std::uint32_t h) {
 }
 
 LaneKernels lane_kernels_here() {
-  return {&addresses_here, &shape_of_words_here, &row_of_loads_here, &row_of_stores_here,
-          &add_f16_here,   &add_bf16_here,       &f16_to_float_here};
+  return {&addresses_here, &add_f16_here, &add_bf16_here, &f16_to_float_here};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -47,7 +47,7 @@ class Wave {
     chunks_ = launch.parallel ? std::min(chunks_of_wave, most) : 1;
     tallies_.resize(chunks_);
     pools_.resize(chunks_);
-    for (Tally& tally : tallies_) tally.ops.resize(launch.program->ops.size());
+    for (Tally& tally : tallies_) tally.ops.resize(launch.program->ops.size() + 1);
     log_limit_ = std::max(least_block_log, most_log / std::max<std::uint64_t>(most, 1));
   }
 
