@@ -219,7 +219,7 @@ void return_or_leave(Exec& x, const Op& op) {
 }
 
 void end_of_function(Exec& x, const Op& op) {
-  --x.block->tally().active_lanes[std::popcount(x.active)];  // no instruction of the kernel
+  --x.block->tally().active_lanes[lanes_in(x.active)];  // no instruction of the kernel
   return_or_leave(x, op);
 }
 

@@ -15,7 +15,7 @@ struct LaneAddresses {
   std::uint32_t first_lane = 0;
   std::uint64_t least = 0, most = 0;  ///< of active lanes
   std::uint64_t together = 0;         ///< all addresses or-ed: tells alignment
-  alignas(64) std::uint64_t of[40];   ///< 32 are lanes
+  alignas(64) std::uint64_t of[32];
 };
 
 struct LaneKernels {

@@ -2,9 +2,13 @@
 // The quick handlers of whole warps against the general ones: results, counters, lines and faults are the same.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
+#include <random>
 #include <sstream>
 
 #include "corridor/ptx/functional/handlers.h"
+#include "corridor/ptx/functional/lane_kernels.h"
 #include "corridor/ptx/functional/program_state.h"
 #include "corridor/ptx/functional/run_helper_test.h"
 #include "corridor/ptx/functional/shared_words.h"
@@ -121,6 +125,53 @@ TEST(QuickPaths, TellTheSameAsTheGeneralOnes) {
   }
   EXPECT_GT(with_faults, 20);
   EXPECT_GT(clean, 20);
+}
+
+TEST(LaneAddresses, AgreeWithTheirDefinition) {
+  std::mt19937_64 random(7);
+  using Shape = LaneAddresses::Shape;
+  int seen[3] = {};
+  for (int turn = 0; turn < 4000; ++turn) {
+    const std::uint32_t stride = std::uint32_t{1} << random() % 6;
+    const bool narrow = random() % 2 == 0;
+    const std::uint64_t step = std::array<std::uint64_t, 4>{0, stride, 2 * stride, ~std::uint64_t{3}}[random() % 4];
+    const std::uint64_t odd = random() % 3 == 0 ? std::uint64_t{1} << random() % 32 : 0;  // one lane elsewhere
+    const std::uint32_t odd_lane = random() % 32;
+    auto mask = static_cast<std::uint32_t>(random() % 2 == 0 ? all_lanes : random());
+    if (random() % 4 == 0) mask = 1U << random() % 32;
+    if (mask == 0) mask = 1;
+    const std::uint64_t start = narrow ? random() % 100000 : random();
+    const auto offset = static_cast<std::int64_t>(random() % 4096) - 2048;
+    alignas(64) std::uint64_t wide_row[32];
+    alignas(64) std::uint32_t narrow_row[32];
+    std::uint64_t least = ~std::uint64_t{0}, most = 0, together = 0;
+    LaneAddresses a;
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+      wide_row[lane] = start + lane * step + (lane == odd_lane ? odd : 0);
+      narrow_row[lane] = static_cast<std::uint32_t>(wide_row[lane]);
+    }
+    lane_kernels().addresses(narrow ? static_cast<const void*>(narrow_row) : wide_row, narrow, offset, mask, stride, a);
+    const auto first = static_cast<std::uint32_t>(std::countr_zero(mask));
+    bool row = true, uniform = true;
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+      const std::uint64_t at = (narrow ? narrow_row[lane] : wide_row[lane]) + static_cast<std::uint64_t>(offset);
+      ASSERT_EQ(a.of[lane], at);
+      if (((mask >> lane) & 1) == 0) continue;
+      least = std::min(least, at);
+      most = std::max(most, at);
+      together |= at;
+      row = row && at == a.of[first] + std::uint64_t{stride} * (lane - first);
+      uniform = uniform && at == a.of[first];
+    }
+    row = row && least == a.of[first];  // a row that runs over the end of the addresses is none
+    ASSERT_EQ(a.shape, row ? Shape::row : uniform ? Shape::uniform : Shape::scattered) << turn;
+    ASSERT_EQ(a.first_lane, first);
+    ASSERT_EQ(a.least, least);
+    ASSERT_EQ(a.most, most);
+    ASSERT_EQ(a.together & (stride - 1), together & (stride - 1));
+    ++seen[static_cast<int>(a.shape)];
+  }
+  for (const int count : seen) EXPECT_GT(count, 100);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include "corridor/ptx/memory/hierarchy.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "corridor/ptx/memory/cache.h"
 
