@@ -77,6 +77,9 @@ std::string told(const Program& program, const std::vector<std::uint64_t>& in, b
   if (!ran) return ran.error().line();
   std::ostringstream out;
   for (const NamedCounter& c : named(ran->counters)) out << c.name << ' ' << c.value << '\n';
+  for (const AccessCounters& a : {ran->counters.shared_load, ran->counters.shared_store}) {
+    out << a.requests << ' ' << a.wavefronts << ' ' << a.ideal_wavefronts << ' ' << a.bytes << '\n';
+  }
   for (const LineCounters& l : ran->lines) {
     out << l.line << ' ' << l.warp_instructions << ' ' << l.thread_instructions_on << ' ' << l.sectors << ' '
         << l.wavefronts << ' ' << l.conflicts << ' ' << l.flops << '\n';
