@@ -42,7 +42,7 @@ NO_BARRIER:
   @%p1 ld.shared.u32 %r10, [%r9];
   cvt.u64.u32 %q2, %r9;
   ld.shared.u32 %r11, [%q2+4];
-  ld.shared.u32 %r12, [%r1+4064];
+  ld.shared.u32 %r12, [%r2];
   ld.shared.u32 %r13, [words+4064];
   mad.lo.u32 %r14, %r62, 16, %r1;
   ld.shared.v4.u32 {%r15, %r16, %r17, %r18}, [%r14];
