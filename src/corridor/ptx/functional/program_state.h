@@ -146,11 +146,15 @@ class Decoder {
   [[nodiscard]] bool call(const Instruction& instruction, Op& op);
   [[nodiscard]] bool tensor(const Instruction& instruction, Op& op);
   [[nodiscard]] bool async(const Instruction& instruction, Op& op);
+  [[nodiscard]] bool bulk(const Instruction& instruction, Op& op);
+  [[nodiscard]] bool barrier_object(const Instruction& instruction, Op& op);
 
   // Slots of operands; false and `reason_` when they do not fit.
   [[nodiscard]] bool source(const Operand& operand, Width width, Type type, std::uint32_t& slot);
   [[nodiscard]] bool destination(const Operand& operand, Width width, std::uint32_t& slot);
   [[nodiscard]] bool address(const Operand& operand, Op& op);
+  /// An address besides the op's own: four entries of the list of slots.
+  [[nodiscard]] bool detail_address(const Operand& operand);
   [[nodiscard]] bool vector(const Operand& operand, bool is_write, Type type, Op& op);
   [[nodiscard]] Width register_width(std::uint32_t index) const;
   [[nodiscard]] std::uint32_t register_bits(const Operand& operand, Type type) const;

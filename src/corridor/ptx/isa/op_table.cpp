@@ -18,7 +18,6 @@ constexpr std::string_view why_clusters = "clusters of blocks are not simulated"
 constexpr std::string_view why_rare = "no compiler writes it by itself; not simulated";
 constexpr std::string_view why_wmma = "wmma is not simulated; mma.sync is";
 constexpr std::string_view why_policies = "cache policies are not simulated";
-constexpr std::string_view why_mbarrier = "barrier objects in memory (mbarrier) are not simulated";
 constexpr std::string_view why_video =
     "video instructions are emulated on every GPU since sm_50; write plain arithmetic";
 constexpr std::string_view why_stack = "a stack of variable size is not simulated";
@@ -85,7 +84,7 @@ constexpr std::array<OpRow, 135> rows = {{
     {"mapa", 0, P::alu, F::fixed, 1, W::first, why_clusters},
     {"match", 2, P::adu, F::fixed, 1, W::first, {}},
     {"max", 1, P::alu, F::compare, 1, W::first, {}},
-    {"mbarrier", 0, P::lsu, F::fixed, 1, W::unless_address, why_mbarrier},
+    {"mbarrier", 3, P::lsu, F::fixed, 1, W::unless_address, {}},
     {"membar", 2, P::lsu, F::fixed, 1, W::nothing, {}},
     {"min", 1, P::alu, F::compare, 1, W::first, {}},
     {"mma", 3, P::tensor, F::matrix, 1, W::first, {}},
