@@ -100,10 +100,7 @@ void update(Exec& x, const Op& op, const HostLanes& host, const LaneAddresses& a
   };
   for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
-    std::uint8_t* const p = host.base == nullptr ? host.of[lane]
-                            : a.shape == LaneAddresses::Shape::uniform
-                                ? host.base
-                                : host.base + std::size_t{lane - a.first_lane} * op.bytes;
+    std::uint8_t* const p = lane_pointer(host, a, lane, op.bytes);
     std::uint64_t old = 0;
     std::memcpy(&old, p, op.bytes);
     const std::uint64_t c = kind == AtomicKind::swap ? read(op.c, lane) : 0;

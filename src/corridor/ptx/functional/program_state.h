@@ -10,6 +10,7 @@
 #include "corridor/ptx/functional/form.h"
 #include "corridor/ptx/functional/launch.h"
 #include "corridor/ptx/functional/op.h"
+#include "corridor/ptx/functional/wmma.h"
 #include "corridor/ptx/isa/op_info.h"
 #include "corridor/ptx/syntax/module.h"
 
@@ -113,6 +114,7 @@ struct Program::State {
   std::vector<Code> codes;           ///< one a function of the module
   std::vector<std::uint32_t> slots;  ///< lists of slots of vector operands
   std::vector<Call> calls;
+  std::vector<WmmaMatrix> matrices;
   std::vector<std::vector<std::uint32_t>> jumps;  ///< targets of brx.idx, as ops
   std::unordered_map<std::string_view, std::uint32_t> function_of_name;
   /// Index of a function by name, through aliases; no_index when there is none.
@@ -145,6 +147,8 @@ class Decoder {
   [[nodiscard]] bool warp(const Instruction& instruction, Op& op);
   [[nodiscard]] bool call(const Instruction& instruction, Op& op);
   [[nodiscard]] bool tensor(const Instruction& instruction, Op& op);
+  [[nodiscard]] bool mma(const Instruction& instruction, Op& op);
+  [[nodiscard]] bool wmma(const Instruction& instruction, Op& op);
   [[nodiscard]] bool async(const Instruction& instruction, Op& op);
   [[nodiscard]] bool bulk(const Instruction& instruction, Op& op);
   [[nodiscard]] bool barrier_object(const Instruction& instruction, Op& op);
@@ -155,6 +159,7 @@ class Decoder {
   [[nodiscard]] bool address(const Operand& operand, Op& op);
   /// An address besides the op's own: four entries of the list of slots.
   [[nodiscard]] bool detail_address(const Operand& operand);
+  [[nodiscard]] bool fragment(const Operand& operand, std::size_t count, Width width, bool is_write);
   [[nodiscard]] bool vector(const Operand& operand, bool is_write, Type type, Op& op);
   [[nodiscard]] Width register_width(std::uint32_t index) const;
   [[nodiscard]] std::uint32_t register_bits(const Operand& operand, Type type) const;

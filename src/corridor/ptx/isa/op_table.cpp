@@ -16,7 +16,6 @@ constexpr std::string_view why_surfaces = "surfaces are not simulated";
 constexpr std::string_view why_textures = "textures are not simulated";
 constexpr std::string_view why_clusters = "clusters of blocks are not simulated";
 constexpr std::string_view why_rare = "no compiler writes it by itself; not simulated";
-constexpr std::string_view why_wmma = "wmma is not simulated; mma.sync is";
 constexpr std::string_view why_policies = "cache policies are not simulated";
 constexpr std::string_view why_video =
     "video instructions are emulated on every GPU since sm_50; write plain arithmetic";
@@ -164,7 +163,7 @@ constexpr std::array<OpRow, 135> rows = {{
     {"vsub2", 0, P::alu, F::fixed, 1, W::first, why_video},
     {"vsub4", 0, P::alu, F::fixed, 1, W::first, why_video},
     {"wgmma", 0, P::tensor, F::matrix, 1, W::wgmma, why_warpgroup},
-    {"wmma", 0, P::tensor, F::matrix, 1, W::load, why_wmma},
+    {"wmma", 3, P::tensor, F::matrix, 1, W::load, {}},
     {"xor", 1, P::alu, F::fixed, 1, W::first, {}},
 }};
 // clang-format on
