@@ -135,7 +135,8 @@ void add_ptx_run(CLI::App& ptx, Session& session) {
   add_whole(*run, "--shared", f->shared, "dynamic shared memory of a block in bytes", "give a number of bytes");
   run->add_option("--arg", f->request.arguments,
                   "one argument, in order: i32:5, f32:2.5, 7, hex:0102, or a buffer: buf:f32:1024[:zero|none|ramp|rand|"
-                  "rand=BELOW|const=V|cycle|file=PATH]; NAME= before it names it")
+                  "rand=BELOW|const=V|cycle|file=PATH], or a texture: tex2d:f32:64x32[:FILL][:linear][:wrap]; NAME= "
+                  "before it names it")
       ->type_name("VALUE")
       ->allow_extra_args(false);
   run->add_option("--device", f->request.device, "the device that is simulated (default: h100-sxm)");

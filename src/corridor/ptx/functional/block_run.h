@@ -19,7 +19,7 @@ namespace corridor::ptx {
 // Where generic addresses of the other spaces lie; global memory is above them all.
 inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 40, local_window = std::uint64_t{2} << 40,
                                parameter_window = std::uint64_t{3} << 40, window_bytes = std::uint64_t{1} << 32,
-                               function_window = std::uint64_t{4} << 40;
+                               function_window = std::uint64_t{4} << 40, texture_window = std::uint64_t{5} << 40;
 
 /// What one instruction counted.
 struct OpCount {

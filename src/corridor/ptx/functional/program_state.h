@@ -148,6 +148,7 @@ class Decoder {
   [[nodiscard]] bool call(const Instruction& instruction, Op& op);
   [[nodiscard]] bool tensor(const Instruction& instruction, Op& op);
   [[nodiscard]] bool mma(const Instruction& instruction, Op& op);
+  [[nodiscard]] bool texture(const Instruction& instruction, Op& op);
   [[nodiscard]] bool wmma(const Instruction& instruction, Op& op);
   [[nodiscard]] bool async(const Instruction& instruction, Op& op);
   [[nodiscard]] bool bulk(const Instruction& instruction, Op& op);

@@ -13,7 +13,7 @@ constexpr std::string_view why_tensor_memory = "tensor memory of sm_100 is not s
 constexpr std::string_view why_several_devices = "memory of several devices is not simulated";
 constexpr std::string_view why_tensor_maps = "tensor maps are made by the host, which is not simulated";
 constexpr std::string_view why_surfaces = "surfaces are not simulated";
-constexpr std::string_view why_textures = "textures are not simulated";
+constexpr std::string_view why_textures = "of textures only plain reads (tex) are simulated";
 constexpr std::string_view why_clusters = "clusters of blocks are not simulated";
 constexpr std::string_view why_rare = "no compiler writes it by itself; not simulated";
 constexpr std::string_view why_policies = "cache policies are not simulated";
@@ -134,7 +134,7 @@ constexpr std::array<OpRow, 135> rows = {{
     {"tcgen05", 0, P::tensor, F::fixed, 1, W::load, why_tensor_memory},
     {"tensormap", 0, P::lsu, F::fixed, 1, W::nothing, why_tensor_maps},
     {"testp", 2, P::alu, F::fixed, 1, W::first, {}},
-    {"tex", 0, P::tex, F::fixed, 1, W::first, why_textures},
+    {"tex", 3, P::tex, F::fixed, 1, W::first, {}},
     {"tld4", 0, P::tex, F::fixed, 1, W::first, why_textures},
     {"trap", 2, P::adu, F::fixed, 1, W::nothing, {}},
     {"txq", 0, P::tex, F::fixed, 1, W::first, why_textures},

@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view why_no_clusters = "clusters of blocks are not simulated";
 constexpr std::string_view why_no_tensor_copies = "copies of tensors and reducing copies (TMA) are not simulated";
 constexpr std::string_view why_no_sparse = "sparse and block-scaled products are not simulated";
+constexpr std::string_view why_no_such_textures = "of textures only those of one and two dimensions are simulated";
 constexpr std::string_view why_no_small_types = "types of less than 8 bits are not simulated";
 
 bool has_modifier(const Instruction& instruction, std::string_view modifier) {
@@ -187,6 +188,10 @@ void fixed_variant(const Instruction& instruction, OpInfo& info) {
     refuse(info, why_no_tensor_copies);
   }
   if (opcode == "barrier" && has_modifier(instruction, "cluster")) refuse(info, why_no_clusters);
+  if (opcode == "tex" &&
+      (has_modifier(instruction, "1d") == has_modifier(instruction, "2d") || has_modifier(instruction, "grad"))) {
+    refuse(info, why_no_such_textures);
+  }
   const TypeList types = types_of(instruction);
   const bool is_pair_of_words = types.count > 0 && bytes_of(types.first()) == 8;
   if (opcode == "cvta") info.issue_slots = 0;
