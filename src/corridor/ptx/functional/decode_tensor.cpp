@@ -29,6 +29,8 @@ Shape shape_of(const Form& form) {
 bool types_fit(Type a, Type b, Type c, Type d) {
   const bool bytes = (a == Type::s8 || a == Type::u8) && (b == Type::s8 || b == Type::u8);
   if (bytes) return c == Type::s32 && d == Type::s32;
+  const auto is_small = [](Type type) { return type == Type::e4m3 || type == Type::e5m2; };
+  if (is_small(a) && is_small(b)) return (c == Type::f32 && d == Type::f32) || (c == Type::f16 && d == Type::f16);
   if (a != b) return false;
   if (a == Type::f64) return c == Type::f64 && d == Type::f64;
   if (a == Type::f16) return (c == Type::f16 || c == Type::f32) && (d == Type::f16 || d == Type::f32);

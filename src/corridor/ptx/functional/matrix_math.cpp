@@ -7,26 +7,10 @@
 #include <cmath>
 
 #include "corridor/ptx/functional/lane_kernels.h"
+#include "corridor/ptx/functional/small_floats.h"
 
 namespace corridor::ptx {
 namespace {
-
-/// Nearest f16, ties to even.
-std::uint32_t f16_round(float v) {
-  const auto bits = std::bit_cast<std::uint32_t>(v);
-  const std::uint32_t sign = (bits >> 16) & 0x8000, magnitude = bits & 0x7FFFFFFF;
-  if (magnitude > 0x7F800000) return 0x7FFF;
-  if (magnitude >= 0x477FF000) return sign | 0x7C00;  // 65520 and more
-  const auto exponent = static_cast<int>(magnitude >> 23);
-  std::uint32_t mantissa = magnitude & 0x7FFFFF;
-  if (exponent != 0) mantissa |= 0x800000;
-  const int shift = exponent >= 113 ? 13 : 126 - exponent;
-  if (shift > 24) return sign;
-  const std::uint32_t kept = mantissa >> shift, rest = mantissa & ((1U << shift) - 1), half = 1U << (shift - 1);
-  const std::uint32_t rounded = kept + (rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0);
-  const std::uint32_t base = exponent >= 113 ? static_cast<std::uint32_t>(exponent - 113) << 10 : 0;
-  return sign | (base + rounded);
-}
 
 /// c[j] += a · b[j], rounded once in T.
 template <class T>
@@ -64,7 +48,8 @@ void MatrixProduct::multiply(Type type_of_d) {
 }
 
 std::uint32_t values_of_register(Type type) {
-  return type == Type::f16 || type == Type::bf16 ? 2 : type == Type::s8 || type == Type::u8 ? 4 : 1;
+  const bool bytes = type == Type::s8 || type == Type::u8 || type == Type::e4m3 || type == Type::e5m2;
+  return type == Type::f16 || type == Type::bf16 ? 2 : bytes ? 4 : 1;
 }
 
 double value_of(Type type, std::uint64_t word, std::uint32_t e) {
@@ -79,6 +64,9 @@ double value_of(Type type, std::uint64_t word, std::uint32_t e) {
       return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(word)));
     case Type::f64:
       return std::bit_cast<double>(word);
+    case Type::e4m3:
+    case Type::e5m2:
+      return value_of_byte(type, static_cast<std::uint32_t>(word >> (8 * e)) & 0xFF);
     case Type::s8:
       return static_cast<double>(static_cast<std::int8_t>(word >> (8 * e)));
     case Type::s32:
@@ -95,7 +83,7 @@ void put_value(Type type, double value, std::uint32_t e, bool saturates, std::ui
     const double limited = saturates ? std::clamp(value, -2147483648.0, 2147483647.0) : value;
     word = static_cast<std::uint32_t>(static_cast<std::int64_t>(limited));
   } else if (type == Type::f16) {
-    const std::uint64_t half = f16_round(static_cast<float>(value));
+    const std::uint64_t half = lane_kernels().half_of(static_cast<double>(static_cast<float>(value)));
     word = e == 0 ? half : (word & 0xFFFF) | (half << 16);
   } else {
     const auto f = static_cast<float>(value);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "corridor/ptx/functional/form.h"
+#include "corridor/ptx/functional/handlers.h"
 #include "corridor/ptx/functional/launch.h"
 #include "corridor/ptx/functional/op.h"
 #include "corridor/ptx/functional/wmma.h"
@@ -142,10 +143,13 @@ class Decoder {
   [[nodiscard]] bool memory(const Instruction& instruction, Op& op);
   [[nodiscard]] bool address_space(const Instruction& instruction, Op& op);
   [[nodiscard]] bool atomic(const Instruction& instruction, Op& op);
+  [[nodiscard]] bool vector_atomic(const Instruction& instruction, AtomicKind kind, Op& op);
+  [[nodiscard]] bool place_atomic(const Form& form, AtomicKind kind, Op& op);
   [[nodiscard]] bool control(std::uint32_t index, Op& op);
   [[nodiscard]] bool barrier(const Instruction& instruction, Op& op);
   [[nodiscard]] bool warp(const Instruction& instruction, Op& op);
   [[nodiscard]] bool call(const Instruction& instruction, Op& op);
+  [[nodiscard]] bool indirect_call(const Operand& target, const Operand* results, const Operand* arguments, Op& op);
   [[nodiscard]] bool tensor(const Instruction& instruction, Op& op);
   [[nodiscard]] bool mma(const Instruction& instruction, Op& op);
   [[nodiscard]] bool texture(const Instruction& instruction, Op& op);

@@ -118,6 +118,10 @@ std::vector<std::uint32_t> reachable(const Program::State& program, std::uint32_
     for (const std::uint32_t callee : program.codes[list[i]].callees) {
       if (seen.insert(callee).second) list.push_back(callee);
     }
+    if (!program.codes[list[i]].calls_indirectly) continue;
+    for (std::uint32_t any = 0; any < program.codes.size(); ++any) {
+      if (!program.codes[any].function->is_entry && seen.insert(any).second) list.push_back(any);
+    }
   }
   return list;
 }
