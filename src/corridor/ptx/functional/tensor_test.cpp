@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "corridor/ptx/functional/run_helper_test.h"
+#include "corridor/ptx/functional/small_floats.h"
 
 namespace corridor::ptx::testing {
 namespace {
@@ -28,12 +29,16 @@ int expected(std::uint32_t i, std::uint32_t j, std::uint32_t depth, bool natural
 }
 
 std::size_t size_of(const std::string& type) {
-  return type == "f64" ? 8 : type == "s8" || type == "u8" ? 1 : type == "f16" || type == "bf16" ? 2 : 4;
+  return type == "f64"                                    ? 8
+         : type == "s8" || type == "u8" || type[0] == 'e' ? 1
+         : type == "f16" || type == "bf16"                ? 2
+                                                          : 4;
 }
 
 /// A small whole number in a type, and back.
 std::uint64_t bits_of(const std::string& type, int v) {
   const auto f = std::bit_cast<std::uint32_t>(static_cast<float>(v));
+  if (type[0] == 'e') return byte_of_value(*type_from(type), v);
   if (type == "f64") return std::bit_cast<std::uint64_t>(static_cast<double>(v));
   if (type == "f32" || type == "tf32") return f;
   if (type == "bf16") return f >> 16;
@@ -99,12 +104,13 @@ std::string move_words(bool loads, const std::string& name, std::uint32_t count,
 
 TEST(Mma, EveryShapeMultiplies) {
   const Mma all[] = {
-      {"m16n8k8", "f32", "f16", "f16", "f32", 16, 8},   {"m16n8k16", "f32", "f16", "f16", "f32", 16, 16},
-      {"m16n8k16", "f16", "f16", "f16", "f16", 16, 16}, {"m16n8k16", "f32", "bf16", "bf16", "f32", 16, 16},
-      {"m16n8k8", "f32", "bf16", "bf16", "f32", 16, 8}, {"m16n8k4", "f32", "tf32", "tf32", "f32", 16, 4},
-      {"m16n8k8", "f32", "tf32", "tf32", "f32", 16, 8}, {"m16n8k32", "s32", "s8", "u8", "s32", 16, 32},
-      {"m16n8k16", "s32", "u8", "s8", "s32", 16, 16},   {"m8n8k16", "s32", "s8", "s8", "s32", 8, 16},
-      {"m8n8k4", "f64", "f64", "f64", "f64", 8, 4},     {"m16n8k8", "f64", "f64", "f64", "f64", 16, 8}};
+      {"m16n8k8", "f32", "f16", "f16", "f32", 16, 8},     {"m16n8k16", "f32", "f16", "f16", "f32", 16, 16},
+      {"m16n8k16", "f16", "f16", "f16", "f16", 16, 16},   {"m16n8k16", "f32", "bf16", "bf16", "f32", 16, 16},
+      {"m16n8k8", "f32", "bf16", "bf16", "f32", 16, 8},   {"m16n8k4", "f32", "tf32", "tf32", "f32", 16, 4},
+      {"m16n8k8", "f32", "tf32", "tf32", "f32", 16, 8},   {"m16n8k32", "s32", "s8", "u8", "s32", 16, 32},
+      {"m16n8k16", "s32", "u8", "s8", "s32", 16, 16},     {"m8n8k16", "s32", "s8", "s8", "s32", 8, 16},
+      {"m16n8k32", "f32", "e4m3", "e5m2", "f32", 16, 32}, {"m8n8k4", "f64", "f64", "f64", "f64", 8, 4},
+      {"m16n8k8", "f64", "f64", "f64", "f64", 16, 8}};
   for (const Mma& one : all) {
     const std::string a = one.a, b = one.b, c = one.c, d = one.d;
     const bool wide = a == "f64", natural_a = a == "u8", natural_b = b == "u8";
