@@ -8,55 +8,11 @@
 #include <cmath>
 #include <functional>
 
+#include "corridor/ptx/functional/plain_half_test.h"
 #include "corridor/ptx/functional/run_helper_test.h"
 
 namespace corridor::ptx::testing {
 namespace {
-
-/// A format of 16 bits.
-struct Format {
-  const char* name;
-  int mantissa, bias;
-  std::uint32_t infinite;
-};
-constexpr Format f16{"f16", 10, 15, 0x7C00}, bf16{"bf16", 7, 127, 0x7F80};
-
-double number(const Format& f, std::uint32_t h) {
-  const auto exponent = static_cast<int>((h & 0x7FFF) >> f.mantissa),
-             fraction = static_cast<int>(h & ((1U << f.mantissa) - 1));
-  const double sign = (h & 0x8000) != 0 ? -1 : 1;
-  if ((h & 0x7FFF) >= f.infinite) return (h & 0x7FFF) == f.infinite ? sign * INFINITY : NAN;
-  const int whole = exponent == 0 ? fraction : fraction + (1 << f.mantissa);
-  return sign * std::ldexp(whole, std::max(exponent, 1) - f.bias - f.mantissa);
-}
-
-/// A whole number of steps: n nearest (ties to even), z towards zero, m down, p up.
-double whole(double v, char round) {
-  switch (round) {
-    case 'n':
-      return std::nearbyint(v);
-    case 'z':
-      return std::trunc(v);
-    case 'm':
-      return std::floor(v);
-    default:
-      return std::ceil(v);
-  }
-}
-
-std::uint32_t pattern(const Format& f, double v, char round = 'n') {
-  if (std::isnan(v)) return 0x7FFF;
-  const std::uint32_t sign = std::signbit(v) ? 0x8000 : 0;
-  if (std::isinf(v)) return sign | f.infinite;
-  int exponent = 1 - f.bias;
-  if (v != 0) std::frexp(v, &exponent);
-  const int least = std::max(exponent - 1, 1 - f.bias) - f.mantissa;
-  const double steps = std::fabs(whole(std::ldexp(v, -least), round));
-  const double bits = steps + std::ldexp(least + f.mantissa + f.bias - 1, f.mantissa);
-  if (bits < f.infinite) return sign | static_cast<std::uint32_t>(bits);
-  const bool stays = round == 'z' || (round == 'm' && sign == 0) || (round == 'p' && sign != 0);
-  return sign | (stays ? f.infinite - 1 : f.infinite);
-}
 
 /// Runs a body on every pattern (%ha, %ra) and gives the four 16-bit parts of what it leaves in %d.
 std::vector<std::uint64_t> every(const std::string& body) {
@@ -88,8 +44,8 @@ TEST(HalfEvery, SignsAndSpecialFunctionsOfF16) {
       every(four("neg.f16 %h1, %ha", "abs.f16 %h2, %ha", "ex2.approx.f16 %h3, %ha", "tanh.approx.f16 %h4, %ha")),
       {[&](std::uint32_t h) { return nan(h) ? 0x7FFF : h ^ 0x8000; },
        [&](std::uint32_t h) { return nan(h) ? 0x7FFF : h & 0x7FFF; },
-       [](std::uint32_t h) { return pattern(f16, std::exp2(number(f16, h))); },
-       [](std::uint32_t h) { return pattern(f16, std::tanh(number(f16, h))); }});
+       [](std::uint32_t h) { return pattern(f16, std::exp2(half_value(f16, h))); },
+       [](std::uint32_t h) { return pattern(f16, std::tanh(half_value(f16, h))); }});
 }
 
 TEST(HalfEvery, SignsAndSpecialFunctionsOfBf16) {
@@ -99,15 +55,15 @@ TEST(HalfEvery, SignsAndSpecialFunctionsOfBf16) {
                           "tanh.approx.bf16 %h4, %ha")),
                {[&](std::uint32_t h) { return nan(h) ? 0x7FFF : h ^ 0x8000; },
                 [&](std::uint32_t h) { return nan(h) ? 0x7FFF : h & 0x7FFF; },
-                [&](std::uint32_t h) { return flushed(pattern(bf16, std::exp2(number(bf16, flushed(h))))); },
-                [](std::uint32_t h) { return pattern(bf16, std::tanh(number(bf16, h))); }});
+                [&](std::uint32_t h) { return flushed(pattern(bf16, std::exp2(half_value(bf16, flushed(h))))); },
+                [](std::uint32_t h) { return pattern(bf16, std::tanh(half_value(bf16, h))); }});
 }
 
 TEST(HalfEvery, ToFloatsAndBack) {
   const auto out = every(R"(  cvt.f64.f16 %d, %ha;
 )");
   for (std::uint32_t h = 0; h < 65536; ++h) {
-    const double v = number(f16, h);
+    const double v = half_value(f16, h);
     if (std::isnan(v)) {
       ASSERT_TRUE(std::isnan(std::bit_cast<double>(out[h])));
     } else {
@@ -153,7 +109,7 @@ TEST(HalfEvery, WholeNumbersOfEveryWidth) {
                : fmt::format("  cvt.r{}i.{}.f16 %h1, %ha;\n  cvt.u64.u16 %d, %h1;\n", round, to.type);
       const auto out = every(code);
       for (std::uint32_t h = 0; h < 65536; ++h) {
-        const double v = whole(number(f16, h), round);
+        const double v = whole(half_value(f16, h), round);
         std::uint64_t want = 0;
         if (std::isnan(v)) {
           want = wide ? std::uint64_t{1} << 63 : 0;
@@ -173,13 +129,13 @@ TEST(HalfEvery, WholeNumbersOfEveryWidth) {
                {[](std::uint32_t h) { return pattern(f16, h); },
                 [](std::uint32_t h) { return pattern(f16, static_cast<std::int16_t>(h)); },
                 [](std::uint32_t h) { return pattern(f16, static_cast<std::int8_t>(h)); },
-                [](std::uint32_t h) { return pattern(f16, std::nearbyint(number(f16, h))); }});
+                [](std::uint32_t h) { return pattern(f16, std::nearbyint(half_value(f16, h))); }});
   expect_parts(every(four("cvt.rz.f16.u16 %h1, %ha", "cvt.rzi.f16.f16 %h2, %ha", "cvt.rmi.f16.f16 %h3, %ha",
                           "cvt.rpi.f16.f16 %h4, %ha")),
                {[](std::uint32_t h) { return pattern(f16, h, 'z'); },
-                [](std::uint32_t h) { return pattern(f16, whole(number(f16, h), 'z')); },
-                [](std::uint32_t h) { return pattern(f16, whole(number(f16, h), 'm')); },
-                [](std::uint32_t h) { return pattern(f16, whole(number(f16, h), 'p')); }});
+                [](std::uint32_t h) { return pattern(f16, whole(half_value(f16, h), 'z')); },
+                [](std::uint32_t h) { return pattern(f16, whole(half_value(f16, h), 'm')); },
+                [](std::uint32_t h) { return pattern(f16, whole(half_value(f16, h), 'p')); }});
 }
 
 /// Zeros, least and largest numbers, ones, infinities and NaN, of both signs.
@@ -229,11 +185,11 @@ TEST(HalfEvery, MinAndMaxWithSpecialValues) {
     std::array<std::array<Known, 2>, 32> special;
     for (std::size_t i = 0; i < special.size(); ++i) {
       const std::uint32_t m = magnitudes[i];
-      special[i] = {Known{m, number(*f, m)}, Known{m | 0x8000, number(*f, m | 0x8000)}};
+      special[i] = {Known{m, half_value(*f, m)}, Known{m | 0x8000, half_value(*f, m | 0x8000)}};
     }
     for (std::uint32_t h = 0; h < 65536; ++h) {
       std::uint32_t want = 0;
-      const Known own{h, number(*f, h)};
+      const Known own{h, half_value(*f, h)};
       for (const auto& both : special) {
         for (int k = 0; k < 3; ++k) {
           const bool is_max = k == 1 || (k == 2 && both[0].bits % 2 != 0);
