@@ -127,7 +127,7 @@ void add_ptx_run(CLI::App& ptx, Session& session) {
   auto f = std::make_shared<PtxRunFlags>();
   run->add_option(
       "FILE", f->request.file,
-      "FILE.ptx, FILE.cu (compiled with NVRTC when it is found), MANIFEST.json, or the name of a launch that "
+      "FILE.ptx, FILE.cu (compiled with NVRTC or nvcc when one is found), MANIFEST.json, or the name of a launch that "
       "ships with the program; left out: the list");
   run->add_option("--kernel", f->request.kernel, "the kernel, when the file has several");
   run->add_option("--grid", f->grid, "blocks: X, X,Y or X,Y,Z")->type_name("N[,N[,N]]");
