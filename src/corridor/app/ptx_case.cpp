@@ -69,38 +69,62 @@ class PtxRunner {
     return listed.empty() ? "none" : listed;
   }
 
+  /// Arguments in the order of the parameters; those named as a .texref of the module are no parameters.
   Result<int> take_arguments() {
-    if (request_.arguments.size() != kernel_->parameters.size()) {
+    memory_ = std::make_unique<ptx::DeviceMemory>(request_.max_memory_bytes.value_or(ptx::Limits{}.max_memory_bytes));
+    std::vector<PtxArgument> arguments;
+    for (const std::string& word : request_.arguments) {
+      const Result<PtxArgument> argument = parse_ptx_argument(word, arguments.size());
+      if (!argument) return tl::unexpected(argument.error());
+      if (argument->texture && is_texture_name(argument->name)) {
+        const Result<std::uint64_t> object = take_buffer(*argument, places_.size());
+        if (!object) return tl::unexpected(object.error());
+        memory_->bind_texture(argument->name, *object);
+        continue;
+      }
+      arguments.push_back(*argument);
+    }
+    if (arguments.size() != kernel_->parameters.size()) {
       return fail(fmt::format("the kernel takes {} arguments ({}), {} were given", kernel_->parameters.size(),
-                              parameters(), request_.arguments.size()),
+                              parameters(), arguments.size()),
                   kernel_->name, "give each in order, as --arg i32:5 or --arg buf:f32:1024:ramp");
     }
-    memory_ = std::make_unique<ptx::DeviceMemory>(request_.max_memory_bytes.value_or(ptx::Limits{}.max_memory_bytes));
-    for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
-      if (const Result<int> ok = take_argument(request_.arguments[i], i); !ok) return ok;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (const Result<int> ok = take_argument(arguments[i], i); !ok) return ok;
     }
     return 0;
   }
 
-  Result<int> take_argument(const std::string& word, std::size_t place) {
-    const Result<PtxArgument> argument = parse_ptx_argument(word, place);
-    if (!argument) return tl::unexpected(argument.error());
+  [[nodiscard]] bool is_texture_name(const std::string& name) const {
+    const auto& variables = out_.source.program->module().variables;
+    return std::any_of(variables.begin(), variables.end(),
+                       [&](const ptx::Variable& v) { return v.type == ptx::Type::texref && v.name == name; });
+  }
+
+  /// Makes a buffer; its address, or the object of the texture over it.
+  Result<std::uint64_t> take_buffer(const PtxArgument& argument, std::size_t place) {
+    const Result<std::uint64_t> address = make_buffer(argument, place, *memory_);
+    if (!address) return address;
+    out_.buffers.push_back({argument.name, argument.type, argument.count, *address, {}});
+    places_.push_back(place);
+    return argument.texture ? make_texture(argument, *address, *memory_) : address;
+  }
+
+  Result<int> take_argument(const PtxArgument& argument, std::size_t place) {
     const ptx::Variable& parameter = kernel_->parameters[place];
-    if (!argument->is_buffer) {
-      Result<std::vector<std::byte>> bytes = encode_scalar(*argument, parameter);
+    if (!argument.is_buffer) {
+      Result<std::vector<std::byte>> bytes = encode_scalar(argument, parameter);
       if (!bytes) return tl::unexpected(bytes.error());
       out_.launch.arguments.push_back(std::move(*bytes));
       return 0;
     }
     if (parameter.bytes != sizeof(std::uint64_t)) {
       return fail(fmt::format("the parameter {} has {} bytes and takes no buffer", parameter.name, parameter.bytes),
-                  "--arg " + argument->name, "the kernel's parameters are " + parameters());
+                  "--arg " + argument.name, "the kernel's parameters are " + parameters());
     }
-    const Result<std::uint64_t> address = make_buffer(*argument, place, *memory_);
-    if (!address) return tl::unexpected(address.error());
-    out_.launch.add_argument(*address);
-    out_.buffers.push_back({argument->name, argument->type, argument->count, *address, {}});
-    places_.push_back(place);
+    const Result<std::uint64_t> value = take_buffer(argument, place);
+    if (!value) return tl::unexpected(value.error());
+    out_.launch.add_argument(*value);
     return 0;
   }
 

@@ -22,6 +22,7 @@
 
 #include "corridor/base/result.h"
 #include "corridor/ptx/functional/counters.h"
+#include "corridor/ptx/functional/texture.h"
 #include "corridor/ptx/syntax/module.h"
 
 namespace corridor::ptx {
@@ -38,6 +39,11 @@ class DeviceMemory {
   /// Host copies; an address and length outside one allocation fail.
   [[nodiscard]] Result<void> write(std::uint64_t address, std::span<const std::byte> bytes);
   [[nodiscard]] Result<void> read(std::uint64_t address, std::span<std::byte> out) const;
+  /// A texture over one allocation: the 64-bit object that a kernel takes as an argument. Fails when the buffer does
+  /// not hold its texels.
+  [[nodiscard]] Result<std::uint64_t> add_texture(const Texture& texture);
+  /// What a .texref variable of that name means in every module.
+  void bind_texture(const std::string& name, std::uint64_t object);
   struct State;
   [[nodiscard]] State& state();
 
