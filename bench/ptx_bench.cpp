@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast the simulated GPU runs: instructions a second of four kernels, without and with checks and the model of the
-// caches, on one thread and on all. On one thread the processor time counts, so that a busy machine changes little;
-// several threads are timed by the clock.
+// How fast the simulated GPU runs: instructions a second of four kernels with counters, then with checks and with the
+// model of the caches too, on one thread and on all, beside a plain interpreter without any of these. A second is one
+// of processor time, of all threads together, so that a busy machine changes little; the clock stands beside it.
 //
-//   ptx_bench [ROUNDS [THREADS]]     THREADS: 1, or 0 for one and all (default)
+//   ptx_bench [ROUNDS [THREADS [KERNEL]]]     THREADS: 1, or 0 for one and all (default); KERNEL: part of a label
 #include <tbb/global_control.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include "corridor/hardware/catalogue.h"
 #include "corridor/ptx/isa/static_facts.h"
 #include "corridor/ptx/timing/occupancy.h"
+#include "plain_threads.h"
 
 namespace {
 
@@ -63,12 +66,27 @@ T take(Result<T> result) {
   return std::move(*result);
 }
 
+void take_all(const Result<void>& result) {
+  if (!result) stop(result.error().line());
+}
+
 double processor_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+/// Instructions a second of processor time and of the clock.
+struct Speed {
+  double warps = 0, lanes = 0, warps_by_clock = 0;
+};
+
+/// A buffer on the device, and what the plain interpreter has for it.
+struct Buffer {
+  std::uint64_t address = 0;
+  std::vector<std::byte> host;
+};
 
 /// A kernel with its memory, ready to run again and again.
 class Bench {
@@ -81,10 +99,18 @@ class Bench {
     launch_.block = c.block;
     for (std::size_t i = 0; i < c.arguments.size(); ++i) {
       const app::PtxArgument argument = take(app::parse_ptx_argument(c.arguments[i], i));
-      if (argument.is_buffer)
-        launch_.add_argument(take(app::make_buffer(argument, i, memory_)));
-      else
+      if (argument.is_buffer) {
+        Buffer buffer{take(app::make_buffer(argument, i, memory_)), {}};
+        buffer.host.resize(argument.count * ptx::bytes_of(argument.type));
+        take_all(memory_.read(buffer.address, buffer.host));
+        launch_.add_argument(buffer.address);
+        buffers_.push_back(std::move(buffer));
+        plain_arguments_.push_back(reinterpret_cast<std::uintptr_t>(buffers_.back().host.data()));
+      } else {
         launch_.arguments.push_back(take(app::encode_scalar(argument, kernel.parameters[i])));
+        plain_arguments_.push_back(0);
+        std::memcpy(&plain_arguments_.back(), launch_.arguments.back().data(), launch_.arguments.back().size());
+      }
     }
     const ptx::StaticFacts facts = ptx::static_facts(source_.program->module(), kernel);
     const ptx::BlockNeeds needs{static_cast<std::uint32_t>(c.block.count()), facts.registers,
@@ -92,22 +118,39 @@ class Bench {
     device_ = app::run_device(machine.machine, needs, take(ptx::occupancy(needs, machine.machine)));
   }
 
-  /// Warp and thread instructions a second, the median round by the first.
-  std::pair<double, double> speed(bool caches, bool check, int rounds, double (*now)()) {
+  /// The median round by processor time.
+  Speed speed(bool caches, bool check, int rounds) {
     ptx::RunOptions options;
     options.caches = caches;
     options.check = check;
-    std::vector<std::pair<double, double>> speeds;
+    std::vector<Speed> speeds;
     for (int i = 0; i < rounds; ++i) {
-      const double start = now();
+      const double start = processor_seconds(), start_by_clock = clock_seconds();
       const ptx::RunResult result = take(ptx::run(*source_.program, launch_, memory_, device_, options));
-      const double took = now() - start;
+      const double took = processor_seconds() - start, took_by_clock = clock_seconds() - start_by_clock;
       if (!result.completed || !result.faults.empty()) stop(launch_.kernel + " has faults");
-      speeds.emplace_back(static_cast<double>(result.counters.warp_instructions) / took,
-                          static_cast<double>(result.counters.thread_instructions_on) / took);
+      warps_ = static_cast<double>(result.counters.warp_instructions);
+      lanes_ = static_cast<double>(result.counters.thread_instructions);
+      speeds.push_back({warps_ / took, lanes_ / took, warps_ / took_by_clock});
     }
-    std::sort(speeds.begin(), speeds.end());
+    std::sort(speeds.begin(), speeds.end(), [](const Speed& a, const Speed& b) { return a.warps < b.warps; });
     return speeds[speeds.size() / 2];
+  }
+
+  /// The plain interpreter, once and first of all: what one run of each leaves in memory has to be the same.
+  Speed plain_speed() {
+    speed(false, true, 1);
+    const double start = processor_seconds(), start_by_clock = clock_seconds();
+    const auto lanes = static_cast<double>(take(bench::run_plain_threads(
+        *source_.program->module().find(launch_.kernel), launch_.grid, launch_.block, plain_arguments_)));
+    const double took = processor_seconds() - start, took_by_clock = clock_seconds() - start_by_clock;
+    if (lanes != lanes_) stop(launch_.kernel + ": the plain interpreter runs another number of instructions");
+    for (const Buffer& buffer : buffers_) {
+      std::vector<std::byte> out(buffer.host.size());
+      take_all(memory_.read(buffer.address, out));
+      if (out != buffer.host) stop(launch_.kernel + ": the plain interpreter has another result");
+    }
+    return {warps_ / took, lanes / took, warps_ / took_by_clock};
   }
 
  private:
@@ -115,7 +158,16 @@ class Bench {
   ptx::DeviceMemory memory_;
   ptx::Launch launch_;
   ptx::RunDevice device_;
+  std::vector<Buffer> buffers_;
+  std::vector<std::uint64_t> plain_arguments_;
+  double warps_ = 0, lanes_ = 0;  ///< instructions of one run
 };
+
+void print(const Case& c, const char* what, std::size_t threads, const Speed& speed) {
+  std::printf("| %s | %s | %zu | %.1f | %.1f | %.0f |\n", c.label, what, threads, speed.warps * 1e-6,
+              speed.warps_by_clock * 1e-6, speed.lanes * 1e-6);
+  std::fflush(stdout);
+}
 
 }  // namespace
 
@@ -126,20 +178,20 @@ int main(int argc, char** argv) {
   const app::PtxMachine machine = take(app::ptx_machine(take(hardware::find_device(assets, "h100-sxm")).device));
   const std::size_t all = only_one ? 1 : std::max(1U, std::thread::hardware_concurrency());
   std::printf(
-      "| kernel | checks | caches | threads | M warp instr./s | × 1 M thread instr./s |\n|---|---|---|---|---|---|\n");
+      "| kernel | what | threads | M warp instr. / s of processor time | of the clock | × 1 M thread instr. / s |\n"
+      "|---|---|---:|---:|---:|---:|\n");
   for (const Case& c : cases()) {
+    if (argc > 3 && std::string_view(c.label).find(argv[3]) == std::string_view::npos) continue;
     Bench bench(assets, machine, c);
+    const Speed plain = bench.plain_speed();
     for (std::size_t threads = 1;; threads = all) {
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-      for (const int level : {0, 1, 2}) {
-        const auto [warps, lanes] =
-            bench.speed(level > 1, level > 0, rounds, threads == 1 ? processor_seconds : clock_seconds);
-        std::printf("| %s | %s | %s | %zu | %.1f | %.0f |\n", c.label, level > 0 ? "yes" : "no",
-                    level > 1 ? "yes" : "no", threads, warps * 1e-6, lanes * 1e-6);
-        std::fflush(stdout);
-      }
+      print(c, "counters", threads, bench.speed(false, false, rounds));
+      print(c, "and checks", threads, bench.speed(false, true, rounds));
+      print(c, "and caches", threads, bench.speed(true, true, rounds));
       if (threads == all) break;
     }
+    print(c, "plain interpreter", 1, plain);
   }
   return 0;
 }

@@ -67,7 +67,7 @@ void BlockRun::arrive(Exec& x, std::uint32_t id, std::uint32_t threads, bool wai
   barrier.expected = threads / 32;
   ++barrier.arrived;
   const std::uint32_t lanes = x.warp->alive;
-  barrier.population += static_cast<std::uint32_t>(std::popcount(values & lanes));
+  barrier.population += lanes_in(values & lanes);
   barrier.all = barrier.all && (values & lanes) == lanes;
   barrier.any = barrier.any || (values & lanes) != 0;
   if (waits) {

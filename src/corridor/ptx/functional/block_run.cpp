@@ -52,6 +52,12 @@ BlockRun::BlockRun(const LaunchState& launch, Tally& tally) : launch_(launch), t
   writer_.resize(words);
   reader_.resize(words);
   shared_written_.resize(words);
+  shared_words_ = {shared_.data(), launch.shared_bytes, nullptr, nullptr, nullptr, 0};
+  if (words != 0) {
+    shared_words_.writer = writer_.data();
+    shared_words_.reader = reader_.data();
+    shared_words_.written = shared_written_.data();
+  }
   for (std::uint32_t i = 0; i < launch.warps; ++i) warps_[i].index = i;
 }
 
@@ -59,7 +65,7 @@ void BlockRun::start(std::uint64_t index, AccessLog* log, std::vector<WarpTrace>
   index_ = index;
   log_ = log;
   block_ = place(index, launch_.launch->grid);
-  instructions_ = turn_ = 0;
+  instructions_ = 0;
   next_warp_ = 0;
   live_warps_ = launch_.warps;
   stopped_ = false;
@@ -281,8 +287,6 @@ BlockRun::Outcome BlockRun::run(std::uint64_t budget) {
     }
     idle = 0;
     const Turn turn = run_warp(warp, turn_budget);
-    instructions_ += turn_;
-    turn_ = 0;
     if (turn == Turn::stopped) break;
     spinning = turn == Turn::spins ? spinning + 1 : 0;
     if (spinning > 2 * warps_.size()) return Outcome::waiting;

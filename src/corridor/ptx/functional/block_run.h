@@ -11,6 +11,7 @@
 #include "corridor/ptx/functional/device_memory.h"
 #include "corridor/ptx/functional/launch.h"
 #include "corridor/ptx/functional/program_state.h"
+#include "corridor/ptx/functional/shared_words.h"
 #include "corridor/ptx/functional/warp.h"
 #include "corridor/ptx/memory/hierarchy.h"
 
@@ -21,9 +22,13 @@ inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 40, local_win
                                parameter_window = std::uint64_t{3} << 40, window_bytes = std::uint64_t{1} << 32,
                                function_window = std::uint64_t{4} << 40, texture_window = std::uint64_t{5} << 40;
 
-/// What one instruction counted.
+/// What one instruction counted. Warps and lanes are kept as changes from the instruction before: a warp that runs
+/// straight through many instructions adds itself to the first and takes itself off after the last. `plain` are
+/// accesses to shared memory by all lanes, 4 bytes each, that take one wavefront.
 struct OpCount {
-  std::uint64_t warps = 0, lanes = 0, sectors = 0, wavefronts = 0, conflicts = 0;
+  std::uint64_t warps_change = 0, lanes_change = 0;
+  std::uint64_t lanes_off = 0;  ///< of those: guarded off
+  std::uint64_t sectors = 0, wavefronts = 0, conflicts = 0, plain = 0;
 };
 
 /// What is the same for all blocks of a launch.
@@ -48,7 +53,7 @@ struct FailedWait {
 
 /// What one worker keeps from block to block.
 struct Tally {
-  std::vector<OpCount> ops;
+  std::vector<OpCount> ops;  ///< and one more
   std::uint64_t active_lanes[33] = {};
   std::uint64_t divergent_branches = 0;
   AccessCounters global_load, global_store, global_atomic, local_load, local_store, shared_load, shared_store,
@@ -81,14 +86,14 @@ class BlockRun {
   std::span<std::uint8_t> shared() { return {shared_.data(), launch_.shared_bytes}; }
   OpCount& count(const Exec& x) { return tally_.ops[x.at]; }
   [[nodiscard]] bool checks() const { return launch_.options->check; }
-  [[nodiscard]] std::uint64_t clock() const { return instructions_ + turn_; }
+  /// Instructions of the block so far, with the one that runs.
+  [[nodiscard]] std::uint64_t clock(const Exec& x) const { return instructions_ + before_pc_ + x.at + 1; }
   void fault(Exec& x, Fault::Kind kind, std::uint32_t lane, const std::string& what, std::uint64_t address = 0,
              const std::string& allocation = {});
   /// Races and first reads in shared memory. `lanes` of `bytes` at `address`; kind: 0 load, 1 store, 2 atomic.
   void check_shared(Exec& x, const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, int kind,
                     bool is_row);
-  /// The same for one word for all lanes, or a row of 32 words; false, and nothing taken down, when something is wrong.
-  bool quick_check_shared(const Exec& x, std::uint32_t start, bool is_row, bool is_load);
+  [[nodiscard]] const SharedWords& shared_words() const { return shared_words_; }
   /// Something that may order accesses of different warps happened: races before it are forgotten.
   void order();
   std::span<Warp> warps() { return warps_; }
@@ -115,7 +120,10 @@ class BlockRun {
   Turn run_groups(Exec& x, Warp& warp, std::uint64_t budget);
   bool pick_group(Exec& x, Warp& warp, std::size_t& picked);
   void merge_groups(Warp& warp);
+  template <bool traced>
   void straight(Exec& x, std::uint32_t meet, std::uint64_t budget);
+  template <bool traced>
+  std::uint32_t until_event(Exec& x, std::uint64_t end);
   void enter(Exec& x, Warp& warp, const LaneGroup& group);
   void release_if_complete(std::uint32_t id);
   void deadlock();
@@ -128,9 +136,11 @@ class BlockRun {
   std::vector<std::uint8_t> shared_;
   std::vector<std::uint32_t> writer_, reader_;
   std::vector<std::uint8_t> shared_written_;
+  SharedWords shared_words_;  ///< the four above
   std::uint32_t epoch_ = 1;
   Barrier barriers_[16];
-  std::uint64_t index_ = 0, instructions_ = 0, turn_ = 0;
+  std::uint64_t index_ = 0, instructions_ = 0;
+  std::uint64_t before_pc_ = 0;  ///< what is added to a pc to count the instructions of the running turn
   std::uint64_t random_ = 0;
   std::uint32_t next_warp_ = 0, live_warps_ = 0;
   bool stopped_ = false;

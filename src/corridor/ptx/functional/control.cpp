@@ -97,10 +97,9 @@ void branch(Exec& x, const Op& op) {
   const bool back = op.d <= x.at;
   x.pc = op.d;
   if (back) watch_loop(x);
-  if (x.warp->split && x.event == Event::none) {
-    running(x).pc = x.pc;
-    x.event = Event::flow;
-  }
+  if (x.event != Event::none) return;
+  x.event = x.warp->split ? Event::flow : Event::jump;
+  if (x.warp->split) running(x).pc = x.pc;
 }
 
 void branch_indexed(Exec& x, const Op& op) {
@@ -221,7 +220,7 @@ void return_or_leave(Exec& x, const Op& op) {
 }
 
 void end_of_function(Exec& x, const Op& op) {
-  --x.block->tally().active_lanes[std::popcount(x.active)];  // no instruction of the kernel
+  --x.block->tally().active_lanes[lanes_in(x.active)];  // no instruction of the kernel
   return_or_leave(x, op);
 }
 
@@ -356,7 +355,7 @@ void give_way(Exec& x, const Op& /*op*/) {
 }
 
 void read_clock(Exec& x, const Op& op) {
-  const std::uint64_t clock = x.block->clock();
+  const std::uint64_t clock = x.block->clock(x);
   const double hz = x.block->launch().device->clock_hz;
   const std::uint64_t value =
       op.extra == 1 ? static_cast<std::uint64_t>(static_cast<double>(clock) * 1e9 / (hz > 1 ? hz : 1e9)) : clock;

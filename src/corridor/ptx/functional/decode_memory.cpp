@@ -167,6 +167,10 @@ bool Decoder::memory(const Instruction& instruction, Op& op) {
       break;
     case Space::shared:
       op.run = is_load ? &load_shared : &store_shared;
+      if (op.bytes == 4 && op.count == 1 && (op.flags & (access::wide_rows | access::synchronises)) == 0) {
+        const bool is_wide = (op.flags & access::narrow_base) == 0;
+        op.run = (is_load ? shared_kernels().load_word : shared_kernels().store_word)[is_wide];
+      }
       break;
     case Space::local:
       op.run = is_load ? &load_local : &store_local;

@@ -152,7 +152,8 @@ Result<void> DeviceMemory::write(std::uint64_t address, std::span<const std::byt
   if (!allocation) return tl::unexpected(allocation.error());
   const std::uint64_t offset = address - (*allocation)->address;
   std::memcpy((*allocation)->data.get() + offset, bytes.data(), bytes.size());
-  if (bytes.size() == (*allocation)->bytes) {
+  if ((*allocation)->filled == offset) (*allocation)->filled += bytes.size();
+  if ((*allocation)->filled == (*allocation)->bytes) {
     (*allocation)->written.reset();
   } else {
     mark_written(**allocation, offset, bytes.size());

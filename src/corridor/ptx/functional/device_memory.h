@@ -21,6 +21,7 @@ struct Allocation {
   std::string name;
   std::unique_ptr<std::uint8_t, Free> data;
   std::unique_ptr<std::uint64_t, Free> written;  ///< a bit a byte; null: all of it
+  std::uint64_t filled = 0;  ///< bytes from the start on that the host wrote one piece after the other
   bool read_only = false;
 };
 

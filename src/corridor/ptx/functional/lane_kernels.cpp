@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of lanes, and rows of shared memory.
+// Addresses of lanes, and sums of half precision.
 #include "corridor/ptx/functional/lane_kernels.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -12,40 +12,60 @@ HWY_BEFORE_NAMESPACE();
 namespace corridor::ptx {
 namespace HWY_NAMESPACE {
 
-void addresses_here(const void* row, bool narrow, std::int64_t offset, std::uint32_t mask, std::uint32_t stride,
-                    LaneAddresses& out) {
-  const auto add = static_cast<std::uint64_t>(offset);
-  if (narrow) {
-    const auto* const r = static_cast<const std::uint32_t*>(row);
-    CORRIDOR_EACH_LANE
-    for (int lane = 0; lane < 32; ++lane) out.of[lane] = r[lane] + add;
-  } else {
-    const auto* const r = static_cast<const std::uint64_t*>(row);
-    CORRIDOR_EACH_LANE
-    for (int lane = 0; lane < 32; ++lane) out.of[lane] = r[lane] + add;
+namespace hn = hwy::HWY_NAMESPACE;
+using Addresses = hn::CappedTag<std::uint64_t, 8>;
+
+HWY_INLINE auto lanes_from(Addresses d, std::uint32_t mask, std::size_t first) {
+  const std::uint64_t bits = mask >> first;
+  std::uint8_t bytes[8];
+  __builtin_memcpy(bytes, &bits, sizeof bytes);
+  return hn::LoadMaskBits(d, bytes);
+}
+
+/// Least, most and alignment of lanes that are neither a row nor at one place.
+HWY_INLINE void measure_scattered(std::uint32_t mask, std::uint64_t start, LaneAddresses& out) {
+  const Addresses d;
+  auto least = hn::Set(d, start), most = least, together = hn::Zero(d);
+  for (std::size_t i = 0; i < 32; i += hn::Lanes(d)) {
+    const auto here = hn::IfThenElse(lanes_from(d, mask, i), hn::Load(d, out.of + i), hn::Set(d, start));
+    least = hn::Min(least, here);
+    most = hn::Max(most, here);
+    together = hn::Or(together, here);
   }
+  out.least = hn::GetLane(hn::MinOfLanes(d, least));
+  out.most = hn::GetLane(hn::MaxOfLanes(d, most));
+  alignas(64) std::uint64_t parts[8] = {};
+  hn::Store(together, d, parts);
+  out.together = 0;
+  for (const std::uint64_t part : parts) out.together |= part;
+}
+
+template <class T>
+void find_addresses(const T* row, std::int64_t offset, std::uint32_t mask, std::uint32_t stride, LaneAddresses& out) {
+  const Addresses d;
+  const hn::Rebind<T, Addresses> of_row;
+  const hn::Rebind<std::uint32_t, Addresses> narrow;
+  const auto add = static_cast<std::uint64_t>(offset);
   const auto first = static_cast<std::uint32_t>(__builtin_ctz(mask));
-  const std::uint64_t start = out.of[first];
-  const std::uint64_t zero = start - std::uint64_t{stride} * first;
-  std::uint64_t not_row = 0, not_uniform = 0;
-  if (mask == all_lanes) {
-    out.of[32] = 2 * out.of[31] - out.of[30];  // the same step once more
-    CORRIDOR_EACH_LANE
-    for (int lane = 0; lane < 32; ++lane) {
-      const std::uint64_t step = out.of[lane + 1] - out.of[lane];
-      not_row |= step ^ stride;
-      not_uniform |= step;
+  const std::uint64_t start = row[first] + add;
+  const auto steps = hn::PromoteTo(d, hn::Mul(hn::Iota(narrow, 0), hn::Set(narrow, stride)));
+  auto expected = hn::Add(hn::Set(d, start - std::uint64_t{stride} * first), steps);
+  auto not_row = hn::Zero(d), not_uniform = hn::Zero(d);
+  for (std::size_t i = 0; i < 32; i += hn::Lanes(d)) {
+    auto here = hn::Set(d, add);
+    if constexpr (sizeof(T) == 8) {
+      here = hn::Add(here, hn::Load(of_row, row + i));
+    } else {
+      here = hn::Add(here, hn::PromoteTo(d, hn::Load(of_row, row + i)));
     }
-  } else {
-    CORRIDOR_EACH_LANE
-    for (std::uint64_t lane = 0; lane < 32; ++lane) {
-      const std::uint64_t on = 0 - ((static_cast<std::uint64_t>(mask) >> lane) & 1);
-      not_row |= (out.of[lane] ^ (zero + lane * stride)) & on;
-      not_uniform |= (out.of[lane] ^ start) & on;
-    }
+    hn::Store(here, d, out.of + i);
+    const auto on = lanes_from(d, mask, i);
+    not_row = hn::Or(not_row, hn::IfThenElseZero(on, hn::Xor(here, expected)));
+    not_uniform = hn::Or(not_uniform, hn::IfThenElseZero(on, hn::Xor(here, hn::Set(d, start))));
+    expected = hn::Add(expected, hn::Set(d, std::uint64_t{stride} * hn::Lanes(d)));
   }
   out.first_lane = first;
-  if (not_row == 0) {
+  if (hn::AllTrue(d, hn::Eq(not_row, hn::Zero(d)))) {
     const auto last = 31 - static_cast<std::uint32_t>(__builtin_clz(mask));
     out.shape = LaneAddresses::Shape::row;
     out.least = start;
@@ -53,81 +73,19 @@ void addresses_here(const void* row, bool narrow, std::int64_t offset, std::uint
     out.together = start | (last > first ? stride : 0);
     if (out.most >= out.least) return;
   }
-  if (not_uniform == 0) {
+  if (hn::AllTrue(d, hn::Eq(not_uniform, hn::Zero(d)))) {
     out.shape = LaneAddresses::Shape::uniform;
     out.least = out.most = out.together = start;
     return;
   }
   out.shape = LaneAddresses::Shape::scattered;
-  std::uint64_t least = start, most = start, together = 0;
-  for (std::uint64_t lane = 0; lane < 32; ++lane) {
-    const bool on = ((mask >> lane) & 1) != 0;
-    const std::uint64_t a = on ? out.of[lane] : start;
-    least = a < least ? a : least;
-    most = a > most ? a : most;
-    together |= a;
-  }
-  out.least = least;
-  out.most = most;
-  out.together = together;
+  measure_scattered(mask, start, out);
 }
 
-LaneAddresses::Shape shape_of_words_here(const std::uint32_t* row) {
-  std::uint32_t not_row = 0, not_uniform = 0;
-  for (int first = 0; first < 30; first += 15) {  // steps 0 to 15 and 15 to 30
-    CORRIDOR_EACH_LANE
-    for (int lane = 0; lane < 16; ++lane) {
-      const std::uint32_t step = row[first + lane + 1] - row[first + lane];
-      not_row |= step ^ 4;
-      not_uniform |= step;
-    }
-  }
-  return not_row == 0       ? LaneAddresses::Shape::row
-         : not_uniform == 0 ? LaneAddresses::Shape::uniform
-                            : LaneAddresses::Shape::scattered;
-}
-
-// Tags: epoch << 8 | who; who is a warp, 32 + a warp for its atomics, 64 for atomics of several, 128 for several
-// readers.
-bool row_of_loads_here(const std::uint32_t* writer, std::uint32_t* reader, const std::uint8_t* written,
-                       std::uint32_t epoch_tag, std::uint32_t warp) {
-  const std::uint32_t mine = epoch_tag | warp;
-  std::uint32_t bad = 0;
-  CORRIDOR_EACH_LANE
-  for (int i = 0; i < 32; ++i) {
-    const std::uint32_t w = writer[i];
-    const bool now = (w & 0xFFFFFF00U) == epoch_tag;
-    bad |= static_cast<std::uint32_t>(now && w != mine && w != mine + 32);
-  }
-  std::uint32_t unwritten = 0;
-  CORRIDOR_EACH_LANE
-  for (int i = 0; i < 32; ++i) unwritten |= written[i] ^ 0xFU;
-  if (bad != 0 || unwritten != 0) return true;
-  CORRIDOR_EACH_LANE
-  for (int i = 0; i < 32; ++i) {
-    const std::uint32_t r = reader[i];
-    reader[i] = (r & 0xFFFFFF00U) == epoch_tag && r != mine ? epoch_tag | 128 : mine;
-  }
-  return false;
-}
-
-bool row_of_stores_here(std::uint32_t* writer, const std::uint32_t* reader, std::uint8_t* written,
-                        std::uint32_t epoch_tag, std::uint32_t warp) {
-  const std::uint32_t mine = epoch_tag | warp;
-  std::uint32_t bad = 0;
-  CORRIDOR_EACH_LANE
-  for (int i = 0; i < 32; ++i) {
-    const std::uint32_t w = writer[i], r = reader[i];
-    const bool written_now = (w & 0xFFFFFF00U) == epoch_tag && w != mine && w != mine + 32;
-    const bool read_now = (r & 0xFFFFFF00U) == epoch_tag && r != mine;
-    bad |= static_cast<std::uint32_t>(written_now || read_now);
-  }
-  if (bad != 0) return true;
-  CORRIDOR_EACH_LANE
-  for (int i = 0; i < 32; ++i) writer[i] = mine;
-  CORRIDOR_EACH_LANE
-  for (int i = 0; i < 32; ++i) written[i] = 0xF;
-  return false;
+void addresses_here(const void* row, bool narrow, std::int64_t offset, std::uint32_t mask, std::uint32_t stride,
+                    LaneAddresses& out) {
+  if (narrow) return find_addresses(static_cast<const std::uint32_t*>(row), offset, mask, stride, out);
+  find_addresses(static_cast<const std::uint64_t*>(row), offset, mask, stride, out);
 }
 
 std::uint32_t add_f16_here(std::uint32_t a, std::uint32_t b) {
@@ -145,8 +103,7 @@ std::uint32_t half_of_here(double v) {
 }
 
 LaneKernels lane_kernels_here() {
-  return {&addresses_here, &shape_of_words_here, &row_of_loads_here, &row_of_stores_here,
-          &add_f16_here,   &add_bf16_here,       &f16_to_float_here, &half_of_here};
+  return {&addresses_here, &add_f16_here, &add_bf16_here, &f16_to_float_here, &half_of_here};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -15,7 +15,7 @@ struct LaneAddresses {
   std::uint32_t first_lane = 0;
   std::uint64_t least = 0, most = 0;  ///< of active lanes
   std::uint64_t together = 0;         ///< all addresses or-ed: tells alignment
-  alignas(64) std::uint64_t of[40];   ///< 32 are lanes
+  alignas(64) std::uint64_t of[32];
 };
 
 struct LaneKernels {
@@ -23,14 +23,6 @@ struct LaneKernels {
   /// of one lane's access.
   void (*addresses)(const void* row, bool narrow, std::int64_t offset, std::uint32_t mask, std::uint32_t stride,
                     LaneAddresses& out);
-  /// The shape of 32 words, as addresses of 4 bytes each.
-  LaneAddresses::Shape (*shape_of_words)(const std::uint32_t* row);
-  /// Race check of a row of 32 words: whether a word was written (or read, for a store) by another warp in this epoch,
-  /// and, for loads, whether one was never written. If not, takes the accesses down.
-  bool (*row_of_loads)(const std::uint32_t* writer, std::uint32_t* reader, const std::uint8_t* written,
-                       std::uint32_t epoch_tag, std::uint32_t warp);
-  bool (*row_of_stores)(std::uint32_t* writer, const std::uint32_t* reader, std::uint8_t* written,
-                        std::uint32_t epoch_tag, std::uint32_t warp);
   std::uint32_t (*add_f16)(std::uint32_t a, std::uint32_t b);
   std::uint32_t (*add_bf16)(std::uint32_t a, std::uint32_t b);
   float (*f16_to_float)(std::uint32_t h);

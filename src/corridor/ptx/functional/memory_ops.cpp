@@ -240,50 +240,11 @@ void generic(Exec& x, const Op& op) {
 
 }  // namespace
 
-namespace {
-
-/// A whole warp that moves one word a lane, in a row or (loads) from one place: most of what kernels do with shared
-/// memory. False when it is not that, or when something is wrong.
-template <bool is_load>
-bool quick_shared(Exec& x, const Op& op) {
-  constexpr std::uint16_t looked_at = access::narrow_base | access::wide_rows | access::synchronises;
-  if (x.mask != all_lanes || op.bytes != 4 || op.count != 1 || (op.flags & looked_at) != access::narrow_base)
-    return false;
-  static const LaneKernels& kernels = lane_kernels();
-  const std::uint32_t* const addresses = row32(x, op.a);
-  const Shape shape = kernels.shape_of_words(addresses);
-  if (shape == Shape::scattered || (!is_load && shape == Shape::uniform)) return false;
-  const std::uint64_t start = addresses[0] + static_cast<std::uint64_t>(op.offset);
-  const std::span<std::uint8_t> shared = x.block->shared();
-  const std::uint64_t length = shape == Shape::row ? 128 : 4;
-  if (shared.size() < length || start > shared.size() - length || start % 4 != 0) return false;
-  if (!x.block->quick_check_shared(x, static_cast<std::uint32_t>(start), shape == Shape::row, is_load)) return false;
-  AccessCounters& c = is_load ? x.block->tally().shared_load : x.block->tally().shared_store;
-  ++c.requests;
-  ++c.wavefronts;
-  ++c.ideal_wavefronts;
-  c.bytes += 128;
-  ++x.block->count(x).wavefronts;
-  x.wavefronts = 1;
-  std::uint8_t* const there = shared.data() + start;
-  std::uint32_t* const row = row32(x, op.d);
-  if (!is_load) {
-    std::memcpy(there, row, 128);
-  } else if (shape == Shape::row) {
-    std::memcpy(row, there, 128);
-  } else {
-    std::fill_n(row, 32, value_at<std::uint32_t>(there));
-  }
-  return true;
-}
-
-}  // namespace
-
 void load_global(Exec& x, const Op& op) {
   load<reach_global>(x, op);
 }
 void load_shared(Exec& x, const Op& op) {
-  if (!quick_shared<true>(x, op)) load<reach_shared>(x, op);
+  load<reach_shared>(x, op);
 }
 void load_local(Exec& x, const Op& op) {
   load<reach_local>(x, op);
@@ -295,7 +256,7 @@ void store_global(Exec& x, const Op& op) {
   store<reach_global>(x, op);
 }
 void store_shared(Exec& x, const Op& op) {
-  if (!quick_shared<false>(x, op)) store<reach_shared>(x, op);
+  store<reach_shared>(x, op);
 }
 void store_local(Exec& x, const Op& op) {
   store<reach_local>(x, op);

@@ -30,6 +30,7 @@ using Handler = void (*)(Exec&, const Op&);
 /// What the loop has to look at after an instruction.
 enum class Event : std::uint8_t {
   none,
+  jump,    ///< the same lanes go on at pc, which is not the next instruction
   flow,    ///< pc, mask or stack of the warp have changed
   yield,   ///< let other warps run
   wait,    ///< the warp waits at a barrier

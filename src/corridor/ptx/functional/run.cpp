@@ -39,21 +39,30 @@ std::vector<std::uint64_t> chosen_blocks(const Launch& launch, const RunOptions&
   return blocks;
 }
 
-/// The blocks that run at one time, each with its own part of the log.
+/// The blocks that run at one time, each with its own part of the log. What they ask for passes the caches while they,
+/// or those of the next wave, run on.
 class Wave {
  public:
-  Wave(const LaunchState& launch, std::size_t most, std::vector<WarpTrace>& traces)
-      : launch_(launch), runs_(most), outcomes_(most), logs_(launch.options->caches ? most : 0), traces_(traces) {
+  Wave(const LaunchState& launch, std::size_t most, Hierarchy* caches, std::vector<WarpTrace>& traces)
+      : launch_(launch),
+        runs_(most),
+        outcomes_(most),
+        logs_(caches != nullptr ? most : 0),
+        asked_(logs_.size()),
+        caches_(caches),
+        traces_(traces) {
     chunks_ = launch.parallel ? std::min(chunks_of_wave, most) : 1;
     tallies_.resize(chunks_);
     pools_.resize(chunks_);
-    for (Tally& tally : tallies_) tally.ops.resize(launch.program->ops.size());
+    for (Tally& tally : tallies_) tally.ops.resize(launch.program->ops.size() + 1);
     log_limit_ = std::max(least_block_log, most_log / std::max<std::uint64_t>(most, 1));
   }
 
   /// Runs `blocks` to their ends, or until a fault ends the run.
-  void run(std::span<const std::uint64_t> blocks, RunResult& result, std::uint64_t& instructions, Hierarchy* caches,
+  void run(std::span<const std::uint64_t> blocks, RunResult& result, std::uint64_t& instructions,
            std::vector<double>& per_block);
+  /// Passes on what has been asked for so far.
+  void feed_caches();
 
   [[nodiscard]] const std::vector<Tally>& tallies() const { return tallies_; }
 
@@ -66,6 +75,7 @@ class Wave {
     std::vector<WarpTrace> traces;
   };
 
+  void round(std::span<const std::uint64_t> blocks, std::uint64_t budget);
   void run_chunk(std::span<const std::uint64_t> blocks, std::size_t chunk, std::uint64_t budget);
   void step(std::uint64_t block, std::size_t i, std::size_t chunk, std::uint64_t budget);
   void close(std::size_t i, std::size_t chunk, bool stopped);
@@ -73,7 +83,10 @@ class Wave {
   const LaunchState& launch_;
   std::vector<std::unique_ptr<BlockRun>> runs_;
   std::vector<Outcome> outcomes_;
-  std::vector<AccessLog> logs_;
+  std::vector<AccessLog> logs_;   ///< of the round that runs
+  std::vector<AccessLog> asked_;  ///< of the round before it
+  std::vector<std::uint32_t> asked_sm_;
+  Hierarchy* caches_ = nullptr;
   std::vector<WarpTrace>& traces_;
   std::vector<Tally> tallies_;
   std::vector<std::vector<std::unique_ptr<BlockRun>>> pools_;
@@ -119,22 +132,37 @@ void Wave::run_chunk(std::span<const std::uint64_t> blocks, std::size_t chunk, s
   for (std::size_t i = first; i < last; ++i) step(blocks[i], i, chunk, budget);
 }
 
-void Wave::run(std::span<const std::uint64_t> blocks, RunResult& result, std::uint64_t& instructions, Hierarchy* caches,
+void Wave::feed_caches() {
+  if (caches_ == nullptr) return;
+  caches_->run_wave(std::span(asked_).first(asked_sm_.size()), asked_sm_);
+  for (AccessLog& log : asked_) log.clear();
+  asked_sm_.clear();
+}
+
+/// Each block runs about `budget` instructions, while the caches see the round before.
+void Wave::round(std::span<const std::uint64_t> blocks, std::uint64_t budget) {
+  const std::size_t feeders = caches_ != nullptr ? 1 : 0;
+  parallel_for(feeders + chunks_, [&](std::size_t task) {
+    if (task < feeders) return feed_caches();
+    run_chunk(blocks, task - feeders, budget);
+  });
+  if (caches_ == nullptr) return;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    std::swap(logs_[i], asked_[i]);
+    asked_sm_.push_back(static_cast<std::uint32_t>(blocks[i] % std::max(1U, launch_.device->memory.sm_count)));
+  }
+}
+
+void Wave::run(std::span<const std::uint64_t> blocks, RunResult& result, std::uint64_t& instructions,
                std::vector<double>& per_block) {
   const std::uint64_t limit = launch_.options->limits.max_instructions;
   const std::uint64_t before = instructions;
   std::fill(outcomes_.begin(), outcomes_.end(), Outcome{});
-  std::vector<std::uint32_t> sm(blocks.size());
-  for (std::size_t i = 0; i < sm.size(); ++i) {
-    sm[i] = static_cast<std::uint32_t>(blocks[i] % std::max(1U, launch_.device->memory.sm_count));
-  }
   std::uint32_t idle_rounds = 0;
   for (bool open = true; open;) {
     const std::uint64_t left = limit - std::min(limit, instructions);
     const std::uint64_t budget = std::clamp<std::uint64_t>(left / blocks.size(), 1, slice);
-    parallel_for(chunks_, [&](std::size_t chunk) { run_chunk(blocks, chunk, budget); });
-    if (caches != nullptr) caches->run_wave(std::span(logs_).first(blocks.size()), sm);
-    for (AccessLog& log : logs_) log.clear();
+    round(blocks, budget);
     instructions = before;
     open = false;
     bool all_wait = true;
@@ -208,19 +236,20 @@ Result<RunResult> run(const Program& program, const Launch& launch, DeviceMemory
       static_cast<std::size_t>(std::min({resident, room, std::uint64_t{blocks.size()}, std::uint64_t{1} << 16}));
   RunResult result;
   result.completed = true;
-  Wave wave(state, wave_blocks, result.traces);
   std::unique_ptr<Hierarchy> caches;
   if (options.caches) caches = std::make_unique<Hierarchy>(device.memory);
+  Wave wave(state, wave_blocks, caches.get(), result.traces);
   std::uint64_t instructions = 0;
   std::vector<double> per_block;
   for (std::size_t first = 0; first < blocks.size(); first += wave_blocks) {
     const std::size_t count = std::min(wave_blocks, blocks.size() - first);
-    wave.run(std::span(blocks).subspan(first, count), result, instructions, caches.get(), per_block);
+    wave.run(std::span(blocks).subspan(first, count), result, instructions, per_block);
     if (first + count < blocks.size() && must_end(result, options)) {
       result.completed = false;
       break;
     }
   }
+  wave.feed_caches();
   if (caches) caches->finish();
   result.blocks_run = per_block.size();
   summarise(state, wave.tallies(), caches ? &caches->counters() : nullptr, result);

@@ -45,47 +45,55 @@ void BlockRun::enter(Exec& x, Warp& warp, const LaneGroup& group) {
   x.event = Event::none;
 }
 
-void BlockRun::straight(Exec& x, std::uint32_t meet, std::uint64_t budget) {
+/// Runs instructions one after the other, from x.pc to before `end` or to one that has an event. Returns the place
+/// after the last that ran.
+template <bool traced>
+std::uint32_t BlockRun::until_event(Exec& x, std::uint64_t end) {
   const Op* const ops = program().ops.data();
-  OpCount* const counts = tally_.ops.data();
-  const auto lanes = lanes_in(x.active);
-  WarpTrace* const trace = x.warp->trace;
-  const std::uint32_t first = program().codes[launch_.kernel].first, length = program().codes[launch_.kernel].count;
+  const std::uint32_t active = x.active;
+  std::uint32_t at = x.pc;
+  do {
+    const Op& op = ops[at];
+    x.at = at;
+    x.pc = ++at;
+    x.mask = active & (predicate(x, op.guard) ^ op.guard_flip);
+    if (traced) x.sectors = x.wavefronts = 0;
+    if (x.mask == active) {
+      op.run(x, op);
+    } else {
+      tally_.ops[x.at].lanes_off += lanes_in(active & ~x.mask);
+      if (x.mask != 0) op.run(x, op);
+    }
+    if (traced && x.event != Event::repeat && x.event != Event::again) {
+      const Code& kernel = program().codes[launch_.kernel];
+      note(*x.warp->trace, x.at - kernel.first, kernel.count, x.sectors, x.wavefronts);
+    }
+  } while (x.event == Event::none && at != end);
+  return at;
+}
+
+template <bool traced>
+void BlockRun::straight(Exec& x, std::uint32_t meet, std::uint64_t budget) {
+  const std::uint64_t lanes = lanes_in(x.active);
   std::uint64_t n = 0;
   while (x.pc != meet && n < budget) {
-    const Op& op = ops[x.pc];
-    x.at = x.pc++;
-    x.mask = x.active & (predicate(x, op.guard) ^ op.guard_flip);
-    OpCount& count = counts[x.at];
-    ++count.warps;
-    ++n;
-    if (x.mask == x.active) {
-      count.lanes += lanes;
-    } else {
-      count.lanes += lanes_in(x.mask);
-      if (x.mask == 0) {
-        if (trace != nullptr) note(*trace, x.at - first, length, 0, 0);
-        continue;
-      }
+    const std::uint32_t first = x.pc;
+    before_pc_ = n - first;
+    const std::uint64_t end = first + (budget - n);
+    std::uint32_t at = until_event<traced>(x, meet > first ? std::min<std::uint64_t>(meet, end) : end);
+    if (x.event == Event::repeat || x.event == Event::again) {  // as if it had not run
+      at = x.pc = x.at;
+      tally_.ops[at].lanes_off -= lanes - lanes_in(x.mask);
     }
-    if (trace != nullptr) x.sectors = x.wavefronts = 0;
-    turn_ = n;
-    op.run(x, op);
-    if (trace != nullptr && x.event != Event::repeat && x.event != Event::again) {
-      note(*trace, x.at - first, length, x.sectors, x.wavefronts);
-    }
-    if (x.event != Event::none) {
-      if (x.event == Event::repeat || x.event == Event::again) {
-        --n;
-        --count.warps;
-        count.lanes -= lanes_in(x.mask);
-        x.pc = x.at;
-      }
-      break;
-    }
+    tally_.ops[first].warps_change += 1;
+    tally_.ops[first].lanes_change += lanes;
+    tally_.ops[at].warps_change -= 1;
+    tally_.ops[at].lanes_change -= lanes;
+    n += at - first;
+    if (x.event == Event::jump) x.event = Event::none;
+    if (x.event != Event::none) break;
   }
   tally_.active_lanes[lanes] += n;
-  turn_ = 0;
   instructions_ += n;
 }
 
@@ -120,7 +128,8 @@ BlockRun::Turn BlockRun::run_stack(Exec& x, Warp& warp, std::uint64_t budget) {
   const std::size_t depth = warp.groups.size();
   const std::uint64_t before = instructions_;
   enter(x, warp, warp.groups.back());
-  straight(x, warp.groups.back().meet, budget);
+  const std::uint32_t meet = warp.groups.back().meet;
+  warp.trace != nullptr ? straight<true>(x, meet, budget) : straight<false>(x, meet, budget);
   const bool waiting = depth > 1 || warp.groups[0].mask != warp.alive;
   warp.since_change = x.event == Event::flow ? 0 : warp.since_change + (instructions_ - before);
   switch (x.event) {
@@ -231,7 +240,8 @@ BlockRun::Turn BlockRun::run_groups(Exec& x, Warp& warp, std::uint64_t budget) {
   warp.groups[picked].last_run = ++warp.turns;
   const std::uint32_t lanes = warp.groups[picked].mask;
   enter(x, warp, warp.groups[picked]);
-  straight(x, no_place, std::min(budget, group_slice));
+  const std::uint64_t slice = std::min(budget, group_slice);
+  warp.trace != nullptr ? straight<true>(x, no_place, slice) : straight<false>(x, no_place, slice);
   if (x.event == Event::stop) return Turn::stopped;
   if (x.event == Event::flow) return Turn::ran;
   for (LaneGroup& group : warp.groups) {

@@ -7,33 +7,30 @@
 #include <fmt/format.h>
 
 #include "corridor/ptx/functional/block_run.h"
-#include "corridor/ptx/functional/lane_kernels.h"
 
 namespace corridor::ptx {
 namespace {
 
-constexpr std::uint32_t who_bits = 8, several_readers = 128, several_atomics = 64, last_epoch = (1U << 24) - 1;
-constexpr int is_load = 0, is_store = 1;
+constexpr std::uint32_t who_bits = 8, last_epoch = (1U << 24) - 1;
+constexpr int is_load = 0, is_store = 1, is_atomic = 2;
 
 }  // namespace
 
 void BlockRun::order() {
-  if (++epoch_ <= last_epoch) return;
-  std::fill(writer_.begin(), writer_.end(), 0U);
-  std::fill(reader_.begin(), reader_.end(), 0U);
-  epoch_ = 1;
+  if (++epoch_ > last_epoch) {
+    std::fill(writer_.begin(), writer_.end(), 0U);
+    std::fill(reader_.begin(), reader_.end(), 0U);
+    epoch_ = 1;
+  }
+  shared_words_.tag = epoch_ << who_bits;
 }
 
 void BlockRun::check_shared(Exec& x, const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, int kind,
                             bool is_row) {
   const std::uint32_t tag = epoch_ << who_bits, warp = x.warp->index, mine = tag | warp;
-  if (is_row && lanes == all_lanes && bytes == 4 && kind != 2) {
-    const std::size_t word = address[0] / 4;
-    const LaneKernels& kernels = lane_kernels();
-    const bool odd = kind == is_load
-                         ? kernels.row_of_loads(&writer_[word], &reader_[word], &shared_written_[word], tag, warp)
-                         : kernels.row_of_stores(&writer_[word], &reader_[word], &shared_written_[word], tag, warp);
-    if (!odd) return;
+  if (is_row && lanes == all_lanes && bytes % 4 == 0 && kind != is_atomic) {
+    const auto take_down = kind == is_load ? shared_kernels().read_words : shared_kernels().write_words;
+    if (take_down(shared_words_, address[0] / 4, std::size_t{warp_lanes} * bytes / 4, warp)) return;
   }
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
@@ -43,8 +40,8 @@ void BlockRun::check_shared(Exec& x, const std::uint64_t* address, std::uint32_t
       const std::uint32_t end = std::min(start + bytes, (word + 1) * 4);
       const auto part = static_cast<std::uint8_t>(((1U << (end - at)) - 1) << (at % 4));
       const std::uint32_t w = writer_[word], r = reader_[word];
-      const bool own = w == mine || w == mine + 32;
-      const bool atomics = kind == 2 && (w == (tag | several_atomics) || ((w - tag) & ~31U) == 32);
+      const bool own = w == mine || w == mine + own_atomics;
+      const bool atomics = kind == is_atomic && (w == (tag | several_atomics) || ((w - tag) & ~31U) == 32);
       const bool written_now = (w >> who_bits) == epoch_ && !own && !atomics;
       const bool read_now = kind != is_load && (r >> who_bits) == epoch_ && r != mine;
       if (written_now || read_now) {
@@ -69,26 +66,10 @@ void BlockRun::check_shared(Exec& x, const std::uint64_t* address, std::uint32_t
       } else if ((w >> who_bits) == epoch_) {
         writer_[word] = own ? w : tag | several_atomics;
       } else {
-        writer_[word] = mine + 32;
+        writer_[word] = mine + own_atomics;
       }
     }
   }
-}
-
-bool BlockRun::quick_check_shared(const Exec& x, std::uint32_t start, bool is_row, bool is_load) {
-  if (!checks()) return true;
-  const std::uint32_t tag = epoch_ << who_bits, mine = tag | x.warp->index;
-  const std::size_t word = start / 4;
-  if (is_row) {
-    static const LaneKernels& kernels = lane_kernels();
-    return is_load ? !kernels.row_of_loads(&writer_[word], &reader_[word], &shared_written_[word], tag, x.warp->index)
-                   : !kernels.row_of_stores(&writer_[word], &reader_[word], &shared_written_[word], tag, x.warp->index);
-  }
-  const std::uint32_t w = writer_[word], r = reader_[word];
-  if (!is_load || shared_written_[word] != 0xF || ((w >> who_bits) == epoch_ && w != mine && w != mine + 32))
-    return false;
-  reader_[word] = (r >> who_bits) == epoch_ && r != mine ? tag | several_readers : mine;
-  return true;
 }
 
 }  // namespace corridor::ptx

@@ -18,6 +18,33 @@ void add_access(AccessCounters& to, const AccessCounters& from) {
   to.bytes += from.bytes;
 }
 
+void add_plain(AccessCounters& to, std::uint64_t accesses) {
+  constexpr std::uint64_t bytes = 32 * 4;
+  add_access(to, {accesses, 0, accesses, accesses, accesses * bytes});
+}
+
+/// The counts of one instruction after the other, of all workers together.
+struct OpSum {
+  std::uint64_t warps = 0, lanes_with_off = 0;  ///< running sums
+  std::uint64_t lanes = 0, sectors = 0, wavefronts = 0, conflicts = 0, plain = 0;
+
+  void next(std::span<const Tally> tallies, std::size_t i) {
+    std::uint64_t off = 0;
+    sectors = wavefronts = conflicts = plain = 0;
+    for (const Tally& t : tallies) {
+      const OpCount& op = t.ops[i];
+      warps += op.warps_change;
+      lanes_with_off += op.lanes_change;
+      off += op.lanes_off;
+      sectors += op.sectors;
+      wavefronts += op.wavefronts + op.plain;
+      conflicts += op.conflicts;
+      plain += op.plain;
+    }
+    lanes = lanes_with_off - off;
+  }
+};
+
 void add_work(Counters& c, const Work& work, std::uint64_t warps, std::uint64_t lanes) {
   const auto type = static_cast<std::size_t>(work.type);
   if (type >= c.fadd.size()) return;
@@ -88,16 +115,10 @@ void summarise(const LaunchState& launch, std::span<const Tally> tallies, const 
     }
   }
   std::map<std::uint32_t, LineCounters> lines;
+  OpSum sum;
   for (std::size_t i = 0; i < program.ops.size(); ++i) {
     const OpStatic& op = program.statics[i];
-    OpCount sum;
-    for (const Tally& t : tallies) {
-      sum.warps += t.ops[i].warps;
-      sum.lanes += t.ops[i].lanes;
-      sum.sectors += t.ops[i].sectors;
-      sum.wavefronts += t.ops[i].wavefronts;
-      sum.conflicts += t.ops[i].conflicts;
-    }
+    sum.next(tallies, i);
     if (op.instruction == nullptr || sum.warps == 0) continue;
     c.warp_instructions += sum.warps;
     c.thread_instructions_on += sum.lanes;
@@ -105,6 +126,7 @@ void summarise(const LaunchState& launch, std::span<const Tally> tallies, const 
     c.by_pipe[static_cast<std::size_t>(op.info.pipe)] += sum.warps;
     add_work(c, op.info.work, sum.warps, sum.lanes);
     add_kind(c, *op.instruction, sum.warps);
+    if (sum.plain != 0) add_plain(op.instruction->opcode == "ld" ? c.shared_load : c.shared_store, sum.plain);
     LineCounters& line = lines[op.instruction->line];
     line.line = op.instruction->line;
     line.source = op.instruction->source;

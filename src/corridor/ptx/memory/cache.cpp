@@ -22,7 +22,8 @@ SectorCache::SectorCache(std::uint64_t bytes, std::uint32_t ways) {
   ways_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(ways, 1, lines));
   sets_ = lines / ways_;
   inverse_ = ~std::uint64_t{0} / sets_;
-  entries_.resize(sets_ * ways_);
+  constexpr std::uint64_t in_line = sizeof(HostLine) / sizeof(std::uint64_t);
+  entries_.resize((sets_ * ways_ + in_line - 1) / in_line);
 }
 
 /// Lines in a row take the sets in turn. Each round starts at another set, so that strides of a power of two spread as
@@ -42,8 +43,8 @@ std::size_t SectorCache::set_of(std::uint64_t line) const {
 
 void SectorCache::prefetch(std::uint64_t line) const {
   if (sets_ == 0) return;
-  constexpr std::size_t host_line = 64 / sizeof(std::uint64_t);
-  const std::uint64_t* set = &entries_[set_of(line) * ways_];
+  constexpr std::size_t host_line = sizeof(HostLine) / sizeof(std::uint64_t);
+  const std::uint64_t* const set = set_at(line);
   for (std::size_t way = 0; way < std::min<std::size_t>(ways_, 2 * host_line); way += host_line) {
     __builtin_prefetch(set + way);
   }
@@ -56,7 +57,7 @@ CacheAnswer SectorCache::touch(std::uint64_t line, std::uint32_t mask, std::uint
     answer.written_back_line = line;
     return answer;
   }
-  std::uint64_t* const set = &entries_[set_of(line) * ways_];
+  std::uint64_t* const set = const_cast<std::uint64_t*>(set_at(line));
   const std::uint64_t bits = mask | std::uint64_t{dirty} << dirty_shift;
   std::uint32_t way = 0;
   while (way + 1 < ways_ && set[way] >> line_shift != line + 1) ++way;
@@ -77,7 +78,7 @@ CacheAnswer SectorCache::touch(std::uint64_t line, std::uint32_t mask, std::uint
 
 void SectorCache::invalidate(std::uint64_t line, std::uint32_t mask) {
   if (sets_ == 0) return;
-  std::uint64_t* const set = &entries_[set_of(line) * ways_];
+  std::uint64_t* const set = const_cast<std::uint64_t*>(set_at(line));
   for (std::uint32_t way = 0; way < ways_; ++way) {
     if (set[way] >> line_shift != line + 1) continue;
     set[way] &= ~(mask | std::uint64_t{mask} << dirty_shift);
@@ -88,9 +89,11 @@ void SectorCache::invalidate(std::uint64_t line, std::uint32_t mask) {
 std::uint64_t SectorCache::clean() {
   constexpr std::uint64_t dirty_bits = 0xF0;
   std::uint64_t count = 0;
-  for (std::uint64_t& entry : entries_) {
-    count += static_cast<std::uint64_t>(std::popcount(entry & dirty_bits));
-    entry &= ~dirty_bits;
+  for (HostLine& line : entries_) {
+    for (std::uint64_t& entry : line.entry) {
+      count += static_cast<std::uint64_t>(std::popcount(entry & dirty_bits));
+      entry &= ~dirty_bits;
+    }
   }
   return count;
 }

@@ -40,7 +40,13 @@ class SectorCache {
 
   std::uint64_t sets_ = 0, inverse_ = 0;
   std::uint32_t ways_ = 0;
-  std::vector<std::uint64_t> entries_;  ///< of each set, the one used last in front
+  struct alignas(64) HostLine {  // where sets begin at lines of the host, none touches more lines than it fills
+    std::uint64_t entry[8] = {};
+  };
+  [[nodiscard]] const std::uint64_t* set_at(std::uint64_t line) const {
+    return entries_.data()->entry + set_of(line) * ways_;
+  }
+  std::vector<HostLine> entries_;  ///< of each set, the one used last in front
 };
 
 }  // namespace corridor::ptx

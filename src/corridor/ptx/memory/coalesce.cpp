@@ -124,19 +124,25 @@ std::uint32_t rising_sectors(const std::uint64_t* address, std::uint32_t mask, s
 
 /// The lanes of `mask` after those that rising_sectors did.
 void scattered_sectors(const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes, Request& out) {
-  DistinctSet<std::uint64_t, 64> sectors;
-  for (std::uint32_t i = 0; i < out.sectors; ++i) sectors.add(out.sector[i]);
+  DistinctSet<std::uint64_t, 64> lines;
+  std::array<std::uint8_t, 64> there{};  // of each line: its sectors
+  const auto add = [&](std::uint64_t sector) {
+    std::uint8_t& sectors = there[lines.place_of(sector / sectors_per_line)];
+    const auto bit = static_cast<std::uint8_t>(1U << sector % sectors_per_line);
+    const bool is_new = (sectors & bit) == 0;
+    sectors |= bit;
+    return is_new;
+  };
+  for (std::uint32_t i = 0; i < out.sectors; ++i) add(out.sector[i]);
   for (; mask != 0; mask &= mask - 1) {
     const std::uint64_t start = address[std::countr_zero(mask)];
     const std::uint32_t count = pieces(start, bytes, sector_bytes);
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint64_t sector = start / sector_bytes + i;
-      if (out.sectors < out.sector.size() && sectors.add(sector)) out.sector[out.sectors++] = sector;
+      if (add(sector) && out.sectors < out.sector.size()) out.sector[out.sectors++] = sector;
     }
   }
-  DistinctSet<std::uint64_t, 64> lines;
-  out.lines = 0;
-  for (std::uint32_t i = 0; i < out.sectors; ++i) out.lines += lines.add(out.sector[i] / sectors_per_line);
+  out.lines = static_cast<std::uint32_t>(lines.size());
 }
 
 void any_sectors(const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes, Request& out) {

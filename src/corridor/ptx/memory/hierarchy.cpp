@@ -4,7 +4,6 @@
 #include "corridor/ptx/memory/hierarchy.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "corridor/ptx/memory/cache.h"
 
@@ -37,8 +36,10 @@ void each_line(const AccessLog& log, const AccessLog::Entry& entry, Visit&& visi
   }
 }
 
+/// How many of the four sectors a mask has.
 std::uint64_t bits(std::uint32_t mask) {
-  return static_cast<std::uint64_t>(std::popcount(mask));
+  constexpr std::uint64_t counts = 0x4332322132212110;
+  return counts >> (4 * (mask & 0xF)) & 0xF;
 }
 
 }  // namespace
