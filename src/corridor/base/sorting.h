@@ -9,13 +9,13 @@ namespace corridor {
 
 /// Stable sort of a container; one pass and no memory where it is in order already.
 template <class Rows, class Less = std::less<>>
-void sort_stable(Rows& rows, Less less = {}) {
+void stable_sort_if_needed(Rows& rows, Less less = {}) {
   if (!std::is_sorted(rows.begin(), rows.end(), less)) std::stable_sort(rows.begin(), rows.end(), less);
 }
 
 /// Sort of a container, equal elements in any order; one pass where it is in order already.
 template <class Rows, class Less = std::less<>>
-void sort_rows(Rows& rows, Less less = {}) {
+void sort_if_needed(Rows& rows, Less less = {}) {
   if (!std::is_sorted(rows.begin(), rows.end(), less)) std::sort(rows.begin(), rows.end(), less);
 }
 

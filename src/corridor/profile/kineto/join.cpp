@@ -26,7 +26,7 @@ class IdIndex {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (id_of(rows[i]) != 0) pairs_.emplace_back(id_of(rows[i]), static_cast<std::uint32_t>(i));
     }
-    sort_rows(pairs_);
+    sort_if_needed(pairs_);
   }
   /// The first row of this id. Ids are asked for in about the order in which they were given, so the pair behind the
   /// last answer is looked at first.
@@ -72,7 +72,7 @@ void annotate_on_gpu(const std::vector<RawAnnotation>& raw, std::vector<GpuSpan>
   for (std::uint32_t i = 0; i < annotations.size(); ++i) {
     if (annotations[i].on_gpu) order.push_back(i);
   }
-  sort_rows(order, [&](std::uint32_t a, std::uint32_t b) {
+  sort_if_needed(order, [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(raw[a].device, annotations[a].start_s, -annotations[a].duration_s) <
            std::tuple(raw[b].device, annotations[b].start_s, -annotations[b].duration_s);
   });
@@ -107,7 +107,7 @@ void annotate_by_launch(const std::vector<RawAnnotation>& raw, Trace& trace) {
     if (!trace.annotations[i].on_gpu) order.push_back(i);
   }
   if (order.empty()) return;
-  sort_rows(order, [&](std::uint32_t a, std::uint32_t b) {
+  sort_if_needed(order, [&](std::uint32_t a, std::uint32_t b) {
     return std::pair(raw[a].thread, trace.annotations[a].start_s) <
            std::pair(raw[b].thread, trace.annotations[b].start_s);
   });
@@ -132,7 +132,7 @@ void annotate_by_launch(const std::vector<RawAnnotation>& raw, Trace& trace) {
 void mend_durations(Trace& trace) {
   std::vector<std::uint32_t> order(trace.gpu.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  sort_rows(order, [&](std::uint32_t a, std::uint32_t b) {
+  sort_if_needed(order, [&](std::uint32_t a, std::uint32_t b) {
     const GpuSpan &x = trace.gpu[a], &y = trace.gpu[b];
     return std::tuple(x.device, x.stream, x.start_s) < std::tuple(y.device, y.stream, y.start_s);
   });
@@ -175,7 +175,7 @@ void keep_ops(const RawEvents& events, std::vector<std::uint32_t>& op_of_gpu, Tr
   const std::vector<RawOp>& raw = events.ops;
   std::vector<std::uint32_t> order(raw.size()), parent(raw.size(), none);
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  sort_rows(order, [&](std::uint32_t a, std::uint32_t b) {
+  sort_if_needed(order, [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(raw[a].thread, raw[a].ts, -raw[a].dur) < std::tuple(raw[b].thread, raw[b].ts, -raw[b].dur);
   });
   std::vector<std::uint32_t> open;
@@ -238,8 +238,9 @@ void join(RawEvents events, Trace& trace) {
   trace.host_span_s = events.any ? (events.last_ts - first) * seconds_per_us : 0;
   trace.with_stack = trace.with_stack || events.python_stacks;
   trace.names = std::move(events.names);
-  sort_stable(events.gpu,
-              [](const RawGpu& a, const RawGpu& b) { return std::pair(a.device, a.ts) < std::pair(b.device, b.ts); });
+  stable_sort_if_needed(events.gpu, [](const RawGpu& a, const RawGpu& b) {
+    return std::pair(a.device, a.ts) < std::pair(b.device, b.ts);
+  });
   IdIndex calls(events.calls, [](const RawCall& c) { return c.correlation; });
   IdIndex ops(events.ops, [](const RawOp& o) { return o.external; });
   std::vector<std::uint32_t> op_of_gpu;
