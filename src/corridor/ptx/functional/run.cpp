@@ -12,6 +12,7 @@
 #include "corridor/ptx/functional/launch.h"
 #include "corridor/ptx/functional/setup.h"
 #include "corridor/ptx/functional/summary.h"
+#include "corridor/ptx/memory/footprint.h"
 
 namespace corridor::ptx {
 namespace {
@@ -54,6 +55,7 @@ class Wave {
   /// Runs `blocks` to their ends, or until a fault ends the run.
   void run(std::span<const std::uint64_t> blocks, RunResult& result, std::uint64_t& instructions, Hierarchy* caches,
            std::vector<double>& per_block);
+  Footprint* footprint = nullptr;  ///< of a sample
 
   [[nodiscard]] const std::vector<Tally>& tallies() const { return tallies_; }
 
@@ -133,6 +135,7 @@ void Wave::run(std::span<const std::uint64_t> blocks, RunResult& result, std::ui
     const std::uint64_t left = limit - std::min(limit, instructions);
     const std::uint64_t budget = std::clamp<std::uint64_t>(left / blocks.size(), 1, slice);
     parallel_for(chunks_, [&](std::size_t chunk) { run_chunk(blocks, chunk, budget); });
+    if (footprint != nullptr) footprint->add(std::span(logs_).first(logs_.empty() ? 0 : blocks.size()));
     if (caches != nullptr) caches->run_wave(std::span(logs_).first(blocks.size()), sm);
     for (AccessLog& log : logs_) log.clear();
     instructions = before;
@@ -209,6 +212,8 @@ Result<RunResult> run(const Program& program, const Launch& launch, DeviceMemory
   RunResult result;
   result.completed = true;
   Wave wave(state, wave_blocks, result.traces);
+  Footprint footprint;
+  if (options.sample_blocks != 0) wave.footprint = &footprint;
   std::unique_ptr<Hierarchy> caches;
   if (options.caches) caches = std::make_unique<Hierarchy>(device.memory);
   std::uint64_t instructions = 0;
@@ -226,7 +231,9 @@ Result<RunResult> run(const Program& program, const Launch& launch, DeviceMemory
   summarise(state, wave.tallies(), caches ? &caches->counters() : nullptr, result);
   if (result.blocks_run < total) {
     result.sampling_error = standard_error(per_block);
-    if (options.sample_blocks != 0) scale(result, static_cast<double>(total) / static_cast<double>(result.blocks_run));
+    if (options.sample_blocks != 0) {
+      scale(result, static_cast<double>(total) / static_cast<double>(result.blocks_run), footprint.sectors());
+    }
   }
   return result;
 }
