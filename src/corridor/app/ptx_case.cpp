@@ -168,10 +168,37 @@ class PtxRunner {
     if (!result) return tl::unexpected(result.error());
     out_.host_s = (clock.now() - start).value();
     out_.run = std::move(*result);
-    out_.placement =
-        ptx::place(out_.run.counters, out_.needs, out_.occupancy, out_.machine.machine, ptx::loads_per_wait(*kernel_));
+    place();
     take_timelines();
     return 0;
+  }
+
+  ptx::Placement placed(const ptx::Counters& counters) const {
+    return ptx::place(counters, out_.needs, out_.occupancy, out_.machine.machine, ptx::loads_per_wait(*kernel_));
+  }
+
+  /// A sample leaves bounds of L2 and DRAM: the low time has the least of them, the high time and the roofs the most.
+  void place() {
+    if (!out_.run.dram_sectors || !out_.run.l2_sectors) {
+      out_.placement = placed(out_.run.counters);
+      return;
+    }
+    ptx::Counters counters = out_.run.counters;
+    const auto with = [&](std::uint64_t l2, std::uint64_t dram) {
+      counters.cache.l2_read_sectors = l2;
+      counters.cache.dram_read_sectors = dram;
+      return placed(counters);
+    };
+    const ptx::Placement least = with(out_.run.l2_sectors->least, out_.run.dram_sectors->least);
+    out_.placement = with(out_.run.l2_sectors->most, out_.run.dram_sectors->most);
+    if (least.bound != out_.placement.bound) out_.placement.bound = least.bound + " or " + out_.placement.bound;
+    out_.placement.low_s = least.low_s;
+    out_.placement.flop_per_s = least.flop_per_s;
+    out_.placement.fraction_of_roof = least.fraction_of_roof;
+    out_.notes.emplace_back(
+        "L2 and DRAM do not follow from a sample, since blocks share them: at least what the sampled blocks touched, "
+        "at "
+        "most what they missed in L1, scaled. Roofs are those of the most; run without --sample for one number.");
   }
 
   /// The same recorded warps with few and with many of them resident.

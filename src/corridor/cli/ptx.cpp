@@ -150,7 +150,8 @@ void add_ptx_run(CLI::App& ptx, Session& session) {
   add_whole(*run, "--max-instructions", f->instructions, "stop after so many warp instructions (default: 20 billion)",
             "give a number, for example 1M");
   run->add_option("--max-memory", f->memory, "of all buffers (default: 4GiB)")->type_name("SIZE");
-  add_whole(*run, "--sample", f->sample, "run only so many blocks and scale the counters", "give a number of blocks");
+  add_whole(*run, "--sample", f->sample, "run only so many blocks: their counters are scaled, L2 and DRAM get bounds",
+            "give a number of blocks");
   run->add_flag("--no-caches", f->no_caches, "leave L1, L2 and DRAM out: faster");
   run->add_flag("--no-check", f->no_check, "leave out the search for races and unwritten values: faster");
   run->add_flag("--timeline", f->request.timeline, "show what the warps of one SM do, clock by clock");

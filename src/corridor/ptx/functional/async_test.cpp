@@ -149,6 +149,30 @@ TEST(BarrierObject, WaitsThatNeverEndAreDeadlocks) {
                                  64);
   ASSERT_FALSE(counting.result.faults.empty());
   EXPECT_EQ(counting.result.faults[0].kind, Fault::Kind::deadlock) << faults_of(counting);
+  // One lane waits for the object while its warp waits for it; and half a warp each for another one.
+  for (const char* lanes : {"setp.ne.u32 %p5, %r62, 0", "and.b32 %r9, %r62, 1;\n  setp.ne.u32 %p5, %r9, 0"}) {
+    const bool one = lanes[0] == 's';
+    RunOptions options;
+    options.limits.max_instructions = 50'000'000;
+    const Ran parted = with_gate(
+        fmt::format(R"(  {};
+  @%p5 bra other;
+again:
+  mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0;
+  @!%p2 bra again;
+  bra done;
+other:
+  {}
+done:
+  bar.warp.sync 0xffffffff;
+)",
+                    lanes,
+                    one ? "mov.u32 %r9, 1;" : "mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0;\n@!%p2 bra other;"),
+        64, options);
+    ASSERT_FALSE(parted.result.faults.empty());
+    EXPECT_EQ(parted.result.faults[0].kind, Fault::Kind::deadlock) << faults_of(parted);
+    EXPECT_LT(parted.result.counters.warp_instructions, 1'000'000U);
+  }
   // One warp at a barrier of the block, the other at an object: nobody can go on.
   const Ran mixed =
       with_gate(std::string("  setp.lt.u32 %p5, %r3, 32;\n  @%p5 bra again;\n  bar.sync 0;\n") + wait_first_phase, 64);

@@ -14,7 +14,7 @@ namespace corridor::ptx {
 namespace {
 
 constexpr std::uint64_t turn_budget = 1U << 11;  // instructions of one warp before the next one runs
-constexpr std::uint32_t most_polls = 256;  // of a barrier object that does not change: more is no limit but a deadlock
+constexpr std::uint32_t stuck_polls = 256;       // of a barrier object that does not change: no limit but a deadlock
 constexpr std::uint32_t most_local_bytes = 512U << 10;
 
 Dim3 place(std::uint64_t index, const Dim3& extent) {
@@ -298,7 +298,6 @@ BlockRun::Outcome BlockRun::run(std::uint64_t budget) {
 }
 
 void BlockRun::deadlock() {
-  if (report_failed_wait(1)) return;
   for (const Warp& warp : warps_) {
     if (warp.state != Warp::State::barrier) continue;
     Exec x;
@@ -315,7 +314,7 @@ void BlockRun::deadlock() {
 }
 
 void BlockRun::give_up(Fault::Kind kind, const std::string& why) {
-  if (report_failed_wait(kind == Fault::Kind::deadlock ? 1 : most_polls)) return;
+  if (report_failed_wait(kind == Fault::Kind::deadlock ? 1 : stuck_polls)) return;
   for (Warp& warp : warps_) {
     if (warp.state == Warp::State::done || warp.groups.empty()) continue;
     Exec x;
