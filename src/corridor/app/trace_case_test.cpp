@@ -81,7 +81,7 @@ TEST(TraceCase, WithoutCallsOfTheHostNothingIsBlamedOnIt) {
   const auto answer = answer_of({kernels.substr(0, kernels.size() - 2) + late});
   ASSERT_TRUE(answer);
   EXPECT_THAT(answer->analysis.caveats, Contains(HasSubstr("no calls of the host")));
-  for (const diagnose::TraceFinding& f : answer->analysis.findings) {
+  for (const diagnose::Finding& f : answer->analysis.findings) {
     EXPECT_EQ(f.cause.find("the host needs longer"), std::string::npos) << f.title;
   }
 }
