@@ -5,9 +5,9 @@
 //   import_bench [--mb 256] [--file TRACE]
 //
 //   reader                       CPU s    MB/s   anonymous MiB   × ours
-//   corridor                      0.50     520             110     1.00
-//   nlohmann::json                7.60      34            2300    15.20
-//   python3 json.load             4.10      62            1900     8.20
+//   corridor                      0.39     660              64     1.00
+//   nlohmann::json                7.83      33            1610    20.17
+//   python3 json.load             9.15      28             956    23.57
 //
 // Each reader runs in a process of its own, one after the other; the pages of the file count for none of them. Python
 // is left out where it is not installed, and the two others where the file has more than 1 GB.

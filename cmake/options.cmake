@@ -6,6 +6,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Both report std::optional and std::string of g++ 12's own library, not our code.
   target_compile_options(corridor_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow)
 endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # Whether a loop of the simulated lanes was vectorised says nothing about its result.
+  target_compile_options(corridor_options INTERFACE -Wno-pass-failed)
+  if(CORRIDOR_TOGETHER)  # a local name against the private constant of another file of its group
+    target_compile_options(corridor_options INTERFACE -Wno-shadow)
+  endif()
+endif()
 if(CORRIDOR_WERROR)
   target_compile_options(corridor_options INTERFACE -Werror)
 endif()

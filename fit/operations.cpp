@@ -152,8 +152,9 @@ class Fitter {
       : assets_(assets), options_(options), points_(std::move(points)) {}
 
   Result<int> run() {
+    roofline::ConstantFiles files(assets_);
     for (const auto& [name, device] : points_.devices) {
-      Result<ConstantLayers> layers = roofline::load_constant_layers(assets_, device);
+      Result<ConstantLayers> layers = files.layers(device);
       if (!layers) return tl::unexpected(layers.error());
       if (!options_.only_class.empty() && layers->device_class != options_.only_class) continue;
       auto at = std::find_if(classes_.begin(), classes_.end(),

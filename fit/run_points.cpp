@@ -21,7 +21,7 @@ using profile::PointMetric;
 /// Loads every name once.
 class Loader {
  public:
-  explicit Loader(const Assets& assets) : assets_(assets) {}
+  explicit Loader(const Assets& assets) : assets_(assets), files_(assets) {}
 
   Result<RunPoint> load(const MeasuredPoint& point) {
     RunPoint run;
@@ -63,7 +63,7 @@ class Loader {
     if (devices_.count(name) == 0) {
       Result<hardware::ResolvedDevice> found = hardware::find_device(assets_, name);
       if (!found) return tl::unexpected(found.error());
-      Result<roofline::KernelConstants> constants = roofline::load_kernel_constants(assets_, found->device);
+      Result<roofline::KernelConstants> constants = files_.constants(found->device);
       if (!constants) return tl::unexpected(constants.error());
       devices_[name] = std::make_shared<hardware::Device>(std::move(found->device));
       constants_[name] = std::make_shared<roofline::KernelConstants>(std::move(*constants));
@@ -94,6 +94,7 @@ class Loader {
   }
 
   const Assets& assets_;
+  roofline::ConstantFiles files_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<const LoadedModel>> models_;
   std::map<std::pair<std::string, std::string>, std::string> engines_;
   std::map<std::string, std::shared_ptr<const hardware::Device>> devices_;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer target: any bytes as one metrics page, and its two halves as two. They are read or refused, within bounds.
+// libFuzzer target: any bytes as one metrics page, its two halves as two, and as the answer of a server that holds one.
+// They are read or refused, within bounds.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
+#include "corridor/profile/metrics/http_page.h"
 #include "corridor/profile/metrics/server_metrics.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -16,6 +18,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const profile::MetricsPage whole = profile::read_metrics_page(text);
   (void)profile::looks_like_metrics(text);
   (void)profile::read_server_metrics(whole, nullptr, std::nullopt, "page");
+  for (const bool closed : {false, true}) {
+    const auto answer = profile::parse_http_page(text, closed);
+    if (answer && !*answer && closed) std::abort();  // after the last byte there is nothing to wait for
+    if (answer && *answer && (*answer)->body.size() > size) std::abort();
+  }
   const auto two = profile::read_server_metrics(first, &second, 10.0, "pages");
   if (!two) return 0;
   for (const auto& rate : {two->generation_tok_s, two->prompt_tok_s, two->request_per_s}) {

@@ -18,6 +18,11 @@ void run_kernel(const corridor::ptx::Program& program, const corridor::ptx::Func
   using namespace corridor::ptx;
   DeviceMemory memory(1 << 20);
   const auto buffer = memory.allocate(1024, "buffer");
+  Texture texture;
+  texture.address = *buffer;
+  texture.width = texture.height = 16;
+  texture.linear = true;
+  memory.bind_texture("t", *memory.add_texture(texture));
   Launch launch;
   launch.kernel = kernel.name;
   launch.grid = {2};

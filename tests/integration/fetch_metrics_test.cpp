@@ -25,6 +25,15 @@ class LocalServer {
       response.set_content(std::string(std::size_t{1} << 20U, 'x'), "text/plain");
     });
     server_.Get("/off", [](const httplib::Request&, httplib::Response& response) { response.status = 501; });
+    server_.Get("/moved",
+                [](const httplib::Request&, httplib::Response& response) { response.set_redirect("/metrics"); });
+    server_.Get("/pieces", [](const httplib::Request&, httplib::Response& response) {
+      response.set_chunked_content_provider("text/plain", [](std::size_t offset, httplib::DataSink& sink) {
+        if (offset < 12) return sink.write("abcdefghijkl" + offset, 4);
+        sink.done();
+        return true;
+      });
+    });
     port_ = server_.bind_to_any_port("127.0.0.1");
     thread_ = std::thread([this] { server_.listen_after_bind(); });
     while (!server_.is_running()) std::this_thread::yield();
@@ -59,6 +68,13 @@ TEST(FetchMetrics, OnePageOrTwo) {
   EXPECT_GE(two->seconds.value_or(0), 0.02);
 }
 
+TEST(FetchMetrics, APageInChunks) {
+  const LocalServer server;
+  const auto page = fetch_metrics(server.url("/pieces"), std::nullopt);
+  ASSERT_TRUE(page) << page.error().line();
+  EXPECT_EQ(page->first, "abcdefghijkl");
+}
+
 TEST(FetchMetrics, WhatIsNoPageIsOneClearLine) {
   const LocalServer server;
   FetchLimits small;
@@ -72,13 +88,17 @@ TEST(FetchMetrics, WhatIsNoPageIsOneClearLine) {
   const auto missing = fetch_metrics(server.url("/nothing"), std::nullopt);
   ASSERT_FALSE(missing);
   EXPECT_THAT(missing.error().line(), HasSubstr("404"));
+  const auto moved = fetch_metrics(server.url("/moved"), std::nullopt);
+  ASSERT_FALSE(moved);
+  EXPECT_THAT(moved.error().line(), HasSubstr("give /metrics"));
 }
 
 TEST(FetchMetrics, AddressesThatCannotBe) {
   EXPECT_TRUE(is_url("http://x"));
   EXPECT_FALSE(is_url("metrics.txt"));
   for (const char* url : {"https://127.0.0.1/metrics", "http://", "http:///metrics", "http://127.0.0.1:0/metrics",
-                          "http://127.0.0.1:99999/", "http://127.0.0.1:x/", "http://user@127.0.0.1/"}) {
+                          "http://127.0.0.1:99999/", "http://127.0.0.1:x/", "http://user@127.0.0.1/",
+                          "http://127.0.0.1/a b", "http://127.0.0.1/a\r\nHost: x"}) {
     EXPECT_FALSE(fetch_metrics(url, std::nullopt)) << url;
   }
   FetchLimits quick;

@@ -97,7 +97,7 @@ Result<PredictAnswer> CaseLoader::prepare(const PredictRequest& request) {
   Result<roofline::EngineProfile> engine = roofline::load_engine(assets_, answer.scenario.engine);
   if (!engine) return tl::unexpected(engine.error());
   answer.engine = std::move(*engine);
-  Result<roofline::KernelConstants> constants = roofline::load_kernel_constants(assets_, answer.device);
+  Result<roofline::KernelConstants> constants = constants_.constants(answer.device);
   if (!constants) return tl::unexpected(constants.error());
   answer.constants = std::move(*constants);
   if (answer.scenario.graphs && !answer.engine.graphs_default && !request.no_graphs) {

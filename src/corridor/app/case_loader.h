@@ -14,10 +14,12 @@ namespace corridor::app {
 /// `assets` must outlive the loader.
 class CaseLoader {
  public:
-  explicit CaseLoader(const Assets& assets) : assets_(assets) {}
+  explicit CaseLoader(const Assets& assets) : assets_(assets), constants_(assets) {}
 
   /// All that `predict` answers but the prediction itself: names resolved, defaults chosen and written down.
   [[nodiscard]] Result<PredictAnswer> prepare(const PredictRequest& request);
+  [[nodiscard]] const Assets& assets() const { return assets_; }
+  [[nodiscard]] roofline::ConstantFiles& constants() { return constants_; }
 
  private:
   template <class T>
@@ -32,7 +34,11 @@ class CaseLoader {
   const Assets& assets_;
   std::map<std::pair<std::string, std::string>, Loaded<model::ModelSpec>> models_;  ///< by name and --params
   std::map<std::string, Loaded<hardware::Device>> devices_;
+  roofline::ConstantFiles constants_;
 };
+
+/// As app::predict, with what the loader has read already.
+[[nodiscard]] Result<PredictAnswer> predict(CaseLoader& loader, const PredictRequest& request);
 
 /// The prediction of a prepared case for one scenario of it. With `facts` of its model, kept for many scenarios, the
 /// tables of operations are left out.

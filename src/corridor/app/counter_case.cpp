@@ -24,6 +24,18 @@ Result<profile::Trace> read_counter_file(const TraceFile& file) {
   return profile::read_ncu(*source, file.name);
 }
 
+/// "compute capability 7.5"; empty when the file does not tell it.
+std::string capability(const profile::Trace& trace) {
+  if (trace.devices.empty() || !trace.devices.front().compute_major) return {};
+  const profile::TraceDevice& device = trace.devices.front();
+  return "compute capability " + std::to_string(*device.compute_major) + "." +
+         std::to_string(device.compute_minor.value_or(0));
+}
+
+std::string told_device(const profile::Trace& trace) {
+  return trace.devices.empty() || trace.devices.front().name.empty() ? capability(trace) : trace.devices.front().name;
+}
+
 /// The device of the flag, else the one that the profile names.
 Result<int> choose_profiled_device(const Assets& assets, const PredictRequest& base, const profile::Trace& trace,
                                    CounterAnswer& answer) {
@@ -50,10 +62,8 @@ Result<int> choose_profiled_device(const Assets& assets, const PredictRequest& b
 }
 
 void note_capability(const profile::Trace& trace, CounterAnswer& answer) {
-  if (answer.device || trace.devices.empty() || !trace.devices.front().compute_major) return;
-  const profile::TraceDevice& device = trace.devices.front();
-  answer.notes.push_back("the file tells the compute capability " + std::to_string(*device.compute_major) + "." +
-                         std::to_string(device.compute_minor.value_or(0)) + " and no board");
+  const std::string told = capability(trace);
+  if (!answer.device && !told.empty()) answer.notes.push_back("the file tells the " + told + " and no board");
 }
 
 void note_flags_without_effect(const PredictRequest& base, std::vector<std::string>& notes) {
@@ -82,6 +92,11 @@ Result<CounterAnswer> diagnose_counters(const Assets& assets, const CounterReque
     Result<profile::Trace> part = read_counter_file(file);
     if (!part) return tl::unexpected(part.error());
     if (trace.format.empty()) trace.format = part->format;
+    const std::string before = told_device(trace), now = told_device(*part);
+    if (!before.empty() && !now.empty() && before != now) {
+      answer.notes.push_back("contradiction: the files before " + file.name + " are of " + shown_word(before, 60) +
+                             ", it is of " + shown_word(now, 60) + "; roofs are those of the first");
+    }
     profile::join_counters(trace, std::move(*part));
     answer.files.push_back(file.name);
   }

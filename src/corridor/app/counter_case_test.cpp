@@ -58,5 +58,13 @@ TEST(CounterCase, AWorkloadsFilesGoTogether) {
   EXPECT_THAT(counters_of({"pmc_perf.csv"}, "no-such-device").error().line(), HasSubstr("no-such-device"));
 }
 
+TEST(CounterCase, FilesOfTwoDevicesAreNamed) {
+  const auto answer = counters_of({"ncu_details.csv", "sysinfo.csv"});
+  ASSERT_TRUE(answer) << answer.error().line();
+  EXPECT_THAT(answer->notes,
+              Contains("contradiction: the files before sysinfo.csv are of compute capability 8.0, it is "
+                       "of MI200; roofs are those of the first"));
+}
+
 }  // namespace
 }  // namespace corridor::app

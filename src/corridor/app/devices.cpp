@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "corridor/base/lower.h"
 #include "corridor/hardware/catalogue.h"
 
 namespace corridor::app {
@@ -17,12 +18,6 @@ namespace {
 
 using hardware::ComputeType;
 using hardware::Device;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
 
 Ridges ridges_of(const Device& device) {
   Ridges ridges;

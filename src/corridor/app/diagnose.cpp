@@ -60,19 +60,19 @@ std::optional<double> capacity(const PredictAnswer& a, const std::optional<doubl
 }
 
 /// Boards of the catalogue whose id begins with the same family name ("h100-").
-std::vector<diagnose::BoardVariant> variants(const Assets& assets, const PredictAnswer& a,
+std::vector<diagnose::BoardVariant> variants(CaseLoader& loader, const PredictAnswer& a,
                                              const diagnose::Observation& seen) {
   std::vector<diagnose::BoardVariant> found;
   const std::string family = a.device.id.substr(0, a.device.id.find('-') + 1);
   if (family.empty() || a.device.kind != hardware::DeviceKind::gpu) return found;
   if (family == "rtx-") return found;  // the number after it makes the family: no variants share it
-  for (const std::string& id : hardware::device_ids(assets)) {
+  for (const std::string& id : hardware::device_ids(loader.assets())) {
     if (id == a.device.id || !id.starts_with(family)) continue;
     PredictAnswer other = a;
-    Result<hardware::ResolvedDevice> device = hardware::find_device(assets, id);
+    Result<hardware::ResolvedDevice> device = hardware::find_device(loader.assets(), id);
     if (!device) continue;
     other.device = std::move(device->device);
-    Result<roofline::KernelConstants> constants = roofline::load_kernel_constants(assets, other.device);
+    Result<roofline::KernelConstants> constants = loader.constants().constants(other.device);
     if (!constants) continue;
     other.constants = std::move(*constants);
     const Result<roofline::Prediction> p = predict_case(other, other.scenario);
@@ -196,11 +196,8 @@ Result<DiagnoseAnswer> diagnose(const Assets& assets, const DiagnoseRequest& req
         "a request rate is given and no concurrency: up to {:.0f} sequences at once are taken", *base.concurrency));
   }
   CaseLoader loader(assets);
-  Result<PredictAnswer> predicted = loader.prepare(base);
+  Result<PredictAnswer> predicted = predict(loader, base);
   if (!predicted) return tl::unexpected(predicted.error());
-  Result<roofline::Prediction> prediction = predict_case(*predicted, predicted->scenario);
-  if (!prediction) return tl::unexpected(prediction.error());
-  predicted->prediction = std::move(*prediction);
   const hardware::ComputeType arithmetic = predicted->prediction.arithmetic.type;
   answer.predicted = std::move(*predicted);
   PredictAnswer& a = *answer.predicted;
@@ -225,13 +222,13 @@ Result<DiagnoseAnswer> diagnose(const Assets& assets, const DiagnoseRequest& req
   const bool rate_known = answer.seen.request_rate || answer.seen.request_per_s;
   Result<diagnose::Diagnosis> diagnosis = diagnose::diagnose(
       {input, a.prediction, answer.seen, rate_known ? capacity(a, taken->max_sequences) : std::nullopt,
-       variants(assets, a, answer.seen)});
+       variants(loader, a, answer.seen)});
   if (!diagnosis) return tl::unexpected(diagnosis.error());
   answer.diagnosis = std::move(*diagnosis);
   if (answer.diagnosis->status == diagnose::Status::does_not_fit)
     answer.fits_with = what_fits(a);
   else
-    answer.levers = rank_levers(assets, a);
+    answer.levers = rank_levers(loader, a);
   return answer;
 }
 

@@ -10,6 +10,7 @@
 #include "corridor/app/diagnose.h"
 #include "corridor/app/paste_case.h"
 #include "corridor/app/paste_case_model.h"
+#include "corridor/base/lower.h"
 #include "corridor/profile/byte_source.h"
 #include "corridor/profile/paste/result_file.h"
 #include "corridor/units/text.h"
@@ -72,11 +73,8 @@ void add_statement(std::vector<Statement>& said, const std::optional<double>& va
 }
 
 std::string key_of_model(const std::string& word) {
-  std::string name = pasted_model(word).name;
-  name = name.substr(name.rfind('/') + 1);  // npos + 1 = 0
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return name;
+  const std::string name = pasted_model(word).name;
+  return lower(name.substr(name.rfind('/') + 1));  // npos + 1 = 0
 }
 
 /// Models that differ by more than their spelling.

@@ -75,7 +75,7 @@ Result<std::vector<measure::DecodePoint>> predict_decode(const Assets& assets, c
   Result<model::ResolvedModel> found = model::find_model(assets, model);
   if (!found) return tl::unexpected(found.error());
   answer.model = std::move(found->model);
-  Result<roofline::KernelConstants> constants = roofline::load_kernel_constants(assets, device);
+  Result<roofline::KernelConstants> constants = roofline::ConstantFiles(assets).constants(device);
   if (!constants) return tl::unexpected(constants.error());
   answer.constants = std::move(*constants);
   std::vector<measure::DecodePoint> points;

@@ -83,15 +83,15 @@ std::vector<Glance> larger_devices(const Assets& assets, const PredictAnswer& ba
   return found;
 }
 
-std::vector<lever::DeviceChoice> device_choices(const Assets& assets, const PredictAnswer& base) {
+std::vector<lever::DeviceChoice> device_choices(CaseLoader& loader, const PredictAnswer& base) {
   std::vector<lever::DeviceChoice> choices;
   if (base.device.vendor.empty()) return choices;
-  for (const Glance& glance : larger_devices(assets, base)) {
-    const Result<std::string_view> text = assets.read(glance.path);
+  for (const Glance& glance : larger_devices(loader.assets(), base)) {
+    const Result<std::string_view> text = loader.assets().read(glance.path);
     if (!text) continue;
     Result<hardware::Device> device = hardware::parse_device(*text, glance.path);
     if (!device || !device->memory_bandwidth) continue;
-    Result<roofline::KernelConstants> constants = roofline::load_kernel_constants(assets, *device);
+    Result<roofline::KernelConstants> constants = loader.constants().constants(*device);
     if (constants) choices.push_back({std::move(*device), std::move(*constants)});
   }
   return choices;
@@ -116,8 +116,8 @@ Result<int> check_hints(const LeverHints& hints) {
 
 }  // namespace
 
-std::vector<lever::LeverResult> rank_levers(const Assets& assets, const PredictAnswer& base, const LeverHints& hints) {
-  const std::vector<lever::DeviceChoice> choices = device_choices(assets, base);
+std::vector<lever::LeverResult> rank_levers(CaseLoader& loader, const PredictAnswer& base, const LeverHints& hints) {
+  const std::vector<lever::DeviceChoice> choices = device_choices(loader, base);
   const roofline::PredictInput input{base.model,  base.device,    base.scenario,
                                      base.engine, base.constants, base.draft ? &*base.draft : nullptr};
   return lever::rank_levers({input, base.prediction, hints.output_lengths, hints.acceptance, &choices});
@@ -128,10 +128,11 @@ Result<LeversAnswer> levers(const Assets& assets, PredictRequest request, LeverH
     hints.acceptance = std::exchange(request.spec_acceptance, std::nullopt);
   }
   if (Result<int> ok = check_hints(hints); !ok) return tl::unexpected(ok.error());
-  Result<PredictAnswer> base = predict(assets, request);
+  CaseLoader loader(assets);
+  Result<PredictAnswer> base = predict(loader, request);
   if (!base) return tl::unexpected(base.error());
   LeversAnswer answer{std::move(*base), {}};
-  answer.levers = rank_levers(assets, answer.base, hints);
+  answer.levers = rank_levers(loader, answer.base, hints);
   return answer;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "corridor/app/case_loader.h"
 #include "corridor/app/predict.h"
 #include "corridor/lever/lever.h"
 
@@ -23,7 +24,7 @@ struct LeversAnswer {
 
 /// Every lever at a predicted case, ranked as lever::rank_levers says. Looks at the catalogue's other devices of the
 /// same maker. Device files that cannot be read are left out.
-[[nodiscard]] std::vector<lever::LeverResult> rank_levers(const Assets& assets, const PredictAnswer& base,
+[[nodiscard]] std::vector<lever::LeverResult> rank_levers(CaseLoader& loader, const PredictAnswer& base,
                                                           const LeverHints& hints = {});
 
 /// Predicts the case and ranks its levers. `--spec-acceptance` without `--spec-tokens` is a hint here. Errors as

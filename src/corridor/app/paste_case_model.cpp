@@ -4,24 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <utility>
 
 #include "corridor/base/file.h"
+#include "corridor/base/lower.h"
 #include "corridor/model/weight_format.h"
 
 namespace corridor::app {
 namespace {
 
 using Pair = std::pair<std::string_view, std::string_view>;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 bool cut_end(std::string& text, std::string_view end) {
   if (text.size() <= end.size() || lower(text).substr(text.size() - end.size()) != end) return false;

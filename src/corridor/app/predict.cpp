@@ -7,7 +7,12 @@
 namespace corridor::app {
 
 Result<PredictAnswer> predict(const Assets& assets, const PredictRequest& request) {
-  Result<PredictAnswer> answer = CaseLoader(assets).prepare(request);
+  CaseLoader loader(assets);
+  return predict(loader, request);
+}
+
+Result<PredictAnswer> predict(CaseLoader& loader, const PredictRequest& request) {
+  Result<PredictAnswer> answer = loader.prepare(request);
   if (!answer) return answer;
   Result<roofline::Prediction> prediction = predict_case(*answer, answer->scenario);
   if (!prediction) return tl::unexpected(prediction.error());

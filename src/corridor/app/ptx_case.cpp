@@ -69,38 +69,62 @@ class PtxRunner {
     return listed.empty() ? "none" : listed;
   }
 
+  /// Arguments in the order of the parameters; those named as a .texref of the module are no parameters.
   Result<int> take_arguments() {
-    if (request_.arguments.size() != kernel_->parameters.size()) {
+    memory_ = std::make_unique<ptx::DeviceMemory>(request_.max_memory_bytes.value_or(ptx::Limits{}.max_memory_bytes));
+    std::vector<PtxArgument> arguments;
+    for (const std::string& word : request_.arguments) {
+      const Result<PtxArgument> argument = parse_ptx_argument(word, arguments.size());
+      if (!argument) return tl::unexpected(argument.error());
+      if (argument->texture && is_texture_name(argument->name)) {
+        const Result<std::uint64_t> object = take_buffer(*argument, places_.size());
+        if (!object) return tl::unexpected(object.error());
+        memory_->bind_texture(argument->name, *object);
+        continue;
+      }
+      arguments.push_back(*argument);
+    }
+    if (arguments.size() != kernel_->parameters.size()) {
       return fail(fmt::format("the kernel takes {} arguments ({}), {} were given", kernel_->parameters.size(),
-                              parameters(), request_.arguments.size()),
+                              parameters(), arguments.size()),
                   kernel_->name, "give each in order, as --arg i32:5 or --arg buf:f32:1024:ramp");
     }
-    memory_ = std::make_unique<ptx::DeviceMemory>(request_.max_memory_bytes.value_or(ptx::Limits{}.max_memory_bytes));
-    for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
-      if (const Result<int> ok = take_argument(request_.arguments[i], i); !ok) return ok;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (const Result<int> ok = take_argument(arguments[i], i); !ok) return ok;
     }
     return 0;
   }
 
-  Result<int> take_argument(const std::string& word, std::size_t place) {
-    const Result<PtxArgument> argument = parse_ptx_argument(word, place);
-    if (!argument) return tl::unexpected(argument.error());
+  [[nodiscard]] bool is_texture_name(const std::string& name) const {
+    const auto& variables = out_.source.program->module().variables;
+    return std::any_of(variables.begin(), variables.end(),
+                       [&](const ptx::Variable& v) { return v.type == ptx::Type::texref && v.name == name; });
+  }
+
+  /// Makes a buffer; its address, or the object of the texture over it.
+  Result<std::uint64_t> take_buffer(const PtxArgument& argument, std::size_t place) {
+    const Result<std::uint64_t> address = make_buffer(argument, place, *memory_);
+    if (!address) return address;
+    out_.buffers.push_back({argument.name, argument.type, argument.count, *address, {}});
+    places_.push_back(place);
+    return argument.texture ? make_texture(argument, *address, *memory_) : address;
+  }
+
+  Result<int> take_argument(const PtxArgument& argument, std::size_t place) {
     const ptx::Variable& parameter = kernel_->parameters[place];
-    if (!argument->is_buffer) {
-      Result<std::vector<std::byte>> bytes = encode_scalar(*argument, parameter);
+    if (!argument.is_buffer) {
+      Result<std::vector<std::byte>> bytes = encode_scalar(argument, parameter);
       if (!bytes) return tl::unexpected(bytes.error());
       out_.launch.arguments.push_back(std::move(*bytes));
       return 0;
     }
     if (parameter.bytes != sizeof(std::uint64_t)) {
       return fail(fmt::format("the parameter {} has {} bytes and takes no buffer", parameter.name, parameter.bytes),
-                  "--arg " + argument->name, "the kernel's parameters are " + parameters());
+                  "--arg " + argument.name, "the kernel's parameters are " + parameters());
     }
-    const Result<std::uint64_t> address = make_buffer(*argument, place, *memory_);
-    if (!address) return tl::unexpected(address.error());
-    out_.launch.add_argument(*address);
-    out_.buffers.push_back({argument->name, argument->type, argument->count, *address, {}});
-    places_.push_back(place);
+    const Result<std::uint64_t> value = take_buffer(argument, place);
+    if (!value) return tl::unexpected(value.error());
+    out_.launch.add_argument(*value);
     return 0;
   }
 
@@ -144,10 +168,37 @@ class PtxRunner {
     if (!result) return tl::unexpected(result.error());
     out_.host_s = (clock.now() - start).value();
     out_.run = std::move(*result);
-    out_.placement =
-        ptx::place(out_.run.counters, out_.needs, out_.occupancy, out_.machine.machine, ptx::loads_per_wait(*kernel_));
+    place();
     take_timelines();
     return 0;
+  }
+
+  ptx::Placement placed(const ptx::Counters& counters) const {
+    return ptx::place(counters, out_.needs, out_.occupancy, out_.machine.machine, ptx::loads_per_wait(*kernel_));
+  }
+
+  /// A sample leaves bounds of L2 and DRAM: the low time has the least of them, the high time and the roofs the most.
+  void place() {
+    if (!out_.run.dram_sectors || !out_.run.l2_sectors) {
+      out_.placement = placed(out_.run.counters);
+      return;
+    }
+    ptx::Counters counters = out_.run.counters;
+    const auto with = [&](std::uint64_t l2, std::uint64_t dram) {
+      counters.cache.l2_read_sectors = l2;
+      counters.cache.dram_read_sectors = dram;
+      return placed(counters);
+    };
+    const ptx::Placement least = with(out_.run.l2_sectors->least, out_.run.dram_sectors->least);
+    out_.placement = with(out_.run.l2_sectors->most, out_.run.dram_sectors->most);
+    if (least.bound != out_.placement.bound) out_.placement.bound = least.bound + " or " + out_.placement.bound;
+    out_.placement.low_s = least.low_s;
+    out_.placement.flop_per_s = least.flop_per_s;
+    out_.placement.fraction_of_roof = least.fraction_of_roof;
+    out_.notes.emplace_back(
+        "L2 and DRAM do not follow from a sample, since blocks share them: at least what the sampled blocks touched, "
+        "at "
+        "most what they missed in L1, scaled. Roofs are those of the most; run without --sample for one number.");
   }
 
   /// The same recorded warps with few and with many of them resident.

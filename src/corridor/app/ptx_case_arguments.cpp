@@ -108,6 +108,72 @@ Result<PtxArgument> parse_buffer(const std::string& word, PtxArgument out, const
   return out;
 }
 
+Result<std::uint32_t> texture_side(const std::string& word, const std::string& where) {
+  const Result<double> side = units::parse_count(word);
+  constexpr double most = 65536;
+  if (!side || *side < 1 || *side != std::floor(*side) || *side > most) {
+    return fail(shown_word(word, 40) + " is no size of a texture", where, "write 64x32 texels, each at most 65536");
+  }
+  return static_cast<std::uint32_t>(*side);
+}
+
+bool take_texture_option(const std::string& word, ptx::Texture& out) {
+  using Edge = ptx::Texture::Edge;
+  static const std::pair<const char*, Edge> edges[] = {
+      {"clamp", Edge::clamp}, {"wrap", Edge::wrap}, {"mirror", Edge::mirror}, {"border", Edge::border}};
+  static const std::pair<const char*, bool ptx::Texture::*> switches[] = {
+      {"linear", &ptx::Texture::linear}, {"normalized", &ptx::Texture::normalized}, {"unit", &ptx::Texture::unit}};
+  for (const auto& [name, edge] : edges) {
+    if (word != name) continue;
+    out.edge = edge;
+    return true;
+  }
+  for (const auto& [name, member] : switches) {
+    if (word != name) continue;
+    out.*member = true;
+    return true;
+  }
+  return false;
+}
+
+/// tex1d:TYPE[xCHANNELS]:WIDTH[:fill and options], tex2d:…:WIDTHxHEIGHT: a buffer, and how it is read.
+Result<PtxArgument> parse_texture(const std::string& word, PtxArgument out, const std::string& where) {
+  const std::vector<std::string> parts = split(word, ':', 12);
+  const bool flat = parts[0] == "tex1d";
+  if (parts.size() < 3) {
+    return fail("a texture has a type and a size", where, "write tex2d:f32:64x32:ramp or tex1d:f32:256:rand:linear");
+  }
+  ptx::Texture texture;
+  const std::vector<std::string> type = split(parts[1], 'x', 2), sides = split(parts[2], 'x', 2);
+  if (type.size() == 2) {
+    if (type[1] != "2" && type[1] != "4")
+      return fail(shown_word(parts[1], 40) + " is no type of texels", where, "write f32, f32x2 or f32x4");
+    texture.channels = type[1] == "2" ? 2 : 4;
+  }
+  if (sides.size() != (flat ? 1U : 2U)) {
+    return fail(shown_word(parts[2], 40) + " is no size of a texture", where,
+                flat ? "write tex1d:f32:256" : "write tex2d:f32:64x32");
+  }
+  const Result<std::uint32_t> width = texture_side(sides[0], where);
+  if (!width) return tl::unexpected(width.error());
+  texture.width = *width;
+  if (!flat) {
+    const Result<std::uint32_t> height = texture_side(sides[1], where);
+    if (!height) return tl::unexpected(height.error());
+    texture.height = *height;
+  }
+  const std::uint64_t values = std::uint64_t{texture.width} * std::max(texture.height, 1U) * texture.channels;
+  std::string buffer = fmt::format("buf:{}:{}", type[0], values);
+  for (std::size_t i = 3; i < parts.size(); ++i) {
+    if (!take_texture_option(parts[i], texture)) buffer += ":" + parts[i];
+  }
+  Result<PtxArgument> made = parse_buffer(buffer, std::move(out), where);
+  if (!made) return made;
+  texture.type = made->type;
+  made->texture = texture;
+  return made;
+}
+
 /// A mixing function of 64 bits (Steele, Lea and Flood's splitmix64).
 std::uint64_t mixed(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15U;
@@ -265,6 +331,7 @@ Result<PtxArgument> parse_ptx_argument(const std::string& word, std::size_t plac
   }
   const std::string where = "--arg " + shown_word(word);
   if (text.starts_with("buf:") || text == "buf") return parse_buffer(text, std::move(out), where);
+  if (text.starts_with("tex1d:") || text.starts_with("tex2d:")) return parse_texture(text, std::move(out), where);
   const std::size_t colon = text.find(':');
   out.value = colon == std::string::npos ? text : text.substr(colon + 1);
   if (out.value.empty()) return fail("has no value", where, "write i32:5, f32:2.5 or buf:f32:1024");
@@ -310,6 +377,12 @@ Result<std::uint64_t> make_buffer(const PtxArgument& argument, std::size_t place
                                   : write_values(argument, place, *address, memory);
   if (!written) return tl::unexpected(written.error());
   return address;
+}
+
+Result<std::uint64_t> make_texture(const PtxArgument& argument, std::uint64_t buffer, ptx::DeviceMemory& memory) {
+  ptx::Texture texture = argument.texture.value_or(ptx::Texture{});
+  texture.address = buffer;
+  return memory.add_texture(texture);
 }
 
 }  // namespace corridor::app

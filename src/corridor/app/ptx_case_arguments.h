@@ -7,11 +7,14 @@
 //   buf:i32:1M:rand=1000    whole numbers below 1000            buf:f32:64:rand     from 0 up to 1
 //   buf:f32:64:const=3      buf:f32:64:none (not written)       buf:f32:64:file=x.bin (raw bytes)
 //   buf:u32:4096:cycle      a permutation with one cycle, for chases
+//   tex2d:f32:64x32:ramp:linear    a texture over such a buffer, 64 texels a row; f32x4: four values a texel
+//   tex1d:u8:256:rand=256:unit     clamp, wrap, mirror, border; linear; normalized; unit: whole numbers as 0 to 1
 // `x=` before a word gives it a name; without one an argument is called by its place: 0, 1 …
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +35,7 @@ struct PtxArgument {
   Fill fill = Fill::zero;
   double fill_number = 0;  ///< const=V, rand=M (0: 0 to 1 for floats, every value for whole numbers), ramp=STEP
   std::string file;
+  std::optional<ptx::Texture> texture;  ///< over the buffer
 };
 
 [[nodiscard]] Result<PtxArgument> parse_ptx_argument(const std::string& word, std::size_t place);
@@ -42,6 +46,10 @@ struct PtxArgument {
 /// Allocates a buffer, fills it, and returns its address. Random values depend on `place` alone.
 [[nodiscard]] Result<std::uint64_t> make_buffer(const PtxArgument& argument, std::size_t place,
                                                 ptx::DeviceMemory& memory);
+
+/// The object of a texture over a buffer that was made.
+[[nodiscard]] Result<std::uint64_t> make_texture(const PtxArgument& argument, std::uint64_t buffer,
+                                                 ptx::DeviceMemory& memory);
 
 /// One value of a buffer as a number; `bytes` holds bytes_of(type).
 [[nodiscard]] double value_of(ptx::Type type, const std::byte* bytes);

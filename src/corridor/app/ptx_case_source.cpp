@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "corridor/app/nvcc.h"
 #include "corridor/base/file.h"
 #include "corridor/base/nearest.h"
 #include "corridor/measure/cuda/compiler.h"
@@ -18,7 +19,7 @@ namespace corridor::app {
 namespace {
 
 constexpr std::size_t most_text_bytes = 256U << 20U;
-constexpr const char* target_architecture = "compute_90";
+constexpr const char *target_architecture = "compute_90", *program_architecture = "sm_90";
 
 std::string base_name(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
@@ -40,11 +41,21 @@ std::vector<std::string> include_options(const std::string& library) {
   return options;
 }
 
+Result<std::string> compile_by_program(const std::string& nvcc, const std::string& name, PtxSource& out) {
+  Result<std::string> ptx = compile_with_nvcc(nvcc, name, program_architecture);
+  if (ptx) out.compiled = fmt::format("with {} for {}", nvcc, program_architecture);
+  return ptx;
+}
+
 Result<std::string> compile_source(const std::string& text, const std::string& name, PtxSource& out) {
+  out.source = text;
+  out.source_name = base_name(name);
+  if (const std::string nvcc = named_nvcc(); !nvcc.empty()) return compile_by_program(nvcc, name, out);
   const measure::cuda::Found<measure::cuda::NvrtcApi> nvrtc = measure::cuda::find_nvrtc();
   if (!nvrtc.api) {
-    return fail("a .cu file needs NVIDIA's compiler: " + nvrtc.missing, name,
-                "give PTX (nvcc -ptx), or name NVRTC's folder with CORRIDOR_NVRTC=FOLDER");
+    if (const std::string nvcc = nvcc_on_path(); !nvcc.empty()) return compile_by_program(nvcc, name, out);
+    return fail("a .cu file needs NVIDIA's compiler: " + nvrtc.missing + "; nvcc is not on PATH", name,
+                "give PTX (nvcc -ptx), or name a compiler: CORRIDOR_NVRTC=FOLDER or CORRIDOR_NVCC=FILE");
   }
   const Result<std::vector<char>> code = measure::cuda::compile(
       *nvrtc.api, text, name, measure::cuda::Target{target_architecture, false}, include_options(nvrtc.path));
@@ -52,8 +63,6 @@ Result<std::string> compile_source(const std::string& text, const std::string& n
   std::string ptx(code->begin(), code->end());
   while (!ptx.empty() && ptx.back() == '\0') ptx.pop_back();
   out.compiled = fmt::format("with NVRTC {} for {}", measure::cuda::nvrtc_version(*nvrtc.api), target_architecture);
-  out.source = text;
-  out.source_name = base_name(name);
   return ptx;
 }
 

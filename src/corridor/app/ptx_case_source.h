@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the PTX of `corridor ptx` comes from: a .ptx file, a .cu file that NVRTC compiles, or data/ptx.
+// Where the PTX of `corridor ptx` comes from: a .ptx file, a .cu file that NVRTC or nvcc compiles, or data/ptx.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,8 @@ struct PtxSource {
 };
 
 /// `file` is a path, or a path inside data/ptx when there is no such file ("saxpy.ptx"). Fails when nothing of that
-/// name is there, when it does not parse, and for a .cu when NVRTC is not found (naming where it was looked for).
+/// name is there, when it does not parse, and for a .cu when neither NVRTC nor nvcc is found (naming where they were
+/// looked for). A compiler that CORRIDOR_NVCC names comes before NVRTC, one on PATH after it.
 [[nodiscard]] Result<PtxSource> ptx_source(const Assets& assets, const std::string& file);
 
 /// The kernel of that name; without a name the only one. Names of C++ may be given without their mangling. Fails by

@@ -74,6 +74,26 @@ TEST(PtxArguments, Words) {
   }
 }
 
+TEST(PtxArguments, TexturesAreBuffersWithAWayToReadThem) {
+  const PtxArgument t = argument("t=tex2d:f16x4:64x32:rand=2:linear:normalized:wrap");
+  ASSERT_TRUE(t.texture);
+  EXPECT_TRUE(t.is_buffer);
+  EXPECT_EQ(t.count, 64U * 32 * 4);
+  EXPECT_EQ(t.fill, PtxArgument::Fill::random);
+  EXPECT_EQ(t.texture->type, Type::f16);
+  EXPECT_EQ(t.texture->height, 32U);
+  EXPECT_TRUE(t.texture->linear && t.texture->normalized && !t.texture->unit);
+  EXPECT_EQ(t.texture->edge, ptx::Texture::Edge::wrap);
+  EXPECT_EQ(argument("tex1d:u8:256:border:ramp:unit").texture->height, 0U);
+  for (const char* bad : {"tex2d:f32:64", "tex1d:f32:64x2", "tex2d:f32x3:4x4", "tex2d:f32:0x4", "tex2d:f32:1e9x4",
+                          "tex2d:f32:4x4:ramp:sparkle", "tex2d:q:4x4", "tex2d:", "tex2d:f32:4x4:zero:ramp"}) {
+    EXPECT_FALSE(parse_ptx_argument(bad, 0)) << bad;
+  }
+  ptx::DeviceMemory memory(1 << 20);
+  const PtxArgument wide = argument("tex1d:f64:16");
+  EXPECT_FALSE(make_texture(wide, *make_buffer(wide, 0, memory), memory));
+}
+
 std::string encoded(const std::string& word, Type type, std::vector<std::uint64_t> dimensions = {}) {
   ptx::Variable parameter;
   parameter.name = "k_param_0";

@@ -56,6 +56,14 @@ class KernelRun {
     return out;
   }
 
+  /// The object of a texture over a buffer.
+  Address texture(Address buffer, ptx::Texture shape) {
+    shape.address = buffer.value;
+    const Result<std::uint64_t> object = memory_.add_texture(shape);
+    EXPECT_TRUE(object) << (object ? "" : object.error().line());
+    return {object.value_or(0)};
+  }
+
   /// Runs and expects no fault; arguments have the parameters' own types.
   template <class... Arguments>
   ptx::RunResult operator()(ptx::Dim3 grid, ptx::Dim3 block, Arguments... arguments) {

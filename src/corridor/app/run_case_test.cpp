@@ -178,5 +178,19 @@ TEST(OneRun, ATraceTakesTheModelFromTheOtherFilesAndGivesTheDevice) {
   EXPECT_FALSE(diagnose_run(run.assets(), request, {run.file("traces/h100_graph_decode.json")}));
 }
 
+TEST(OneRun, AResultOfAnotherDeviceAndPaceThanTheTraceIsNamed) {
+  RunOfFiles run;
+  DiagnoseRequest request;
+  request.texts.push_back(run.given("smi", "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-1)\n"));
+  request.results.push_back(run.given("result", R"({"backend": "vllm", "model_id": "meta-llama/Llama-3.1-8B",
+    "num_prompts": 10, "completed": 10, "duration": 100.0, "total_input_tokens": 1000, "total_output_tokens": 1000,
+    "request_throughput": 0.1, "output_throughput": 10.0, "mean_ttft_ms": 100.0, "mean_tpot_ms": 900.0})"));
+  const auto answer = diagnose_run(run.assets(), request, {run.file("traces/h100_graph_decode.json")});
+  ASSERT_TRUE(answer) << answer.error().line();
+  ASSERT_TRUE(answer->measured);
+  EXPECT_THAT(answer->measured->remarks, Contains(HasSubstr("contradiction: the trace was recorded on h100-sxm")));
+  EXPECT_THAT(answer->measured->remarks, Contains(HasSubstr("contradiction: a step of the trace takes")));
+}
+
 }  // namespace
 }  // namespace corridor::app

@@ -21,6 +21,7 @@ void sort_file(const RunFile& given, FileKind kind, RunFiles& files) {
   switch (kind) {
     case FileKind::kineto:
     case FileKind::nsys_sqlite:
+    case FileKind::nsys_trace_csv:
     case FileKind::rocprofv3_json:
       files.traces.push_back(file);
       return;

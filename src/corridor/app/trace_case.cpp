@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -175,6 +176,44 @@ TraceRank rank_of(const TraceAnswer& answer) {
   return rank;
 }
 
+/// Ranks of one run have one device, one world and a number each: what does not fit is named.
+class RankCheck {
+ public:
+  void take(const TraceAnswer& answer) {
+    const std::string device = answer.device ? answer.device->id : std::string();
+    compare("the device", device, answer.file, device_);
+    compare("the number of ranks", text(answer.world_size), answer.file, world_);
+    if (!answer.rank) return;
+    const auto [known, is_new] = file_of_rank_.try_emplace(*answer.rank, answer.file);
+    if (is_new) return;
+    notes_.push_back(fmt::format("contradiction: {} and {} both are rank {}; are they of one run?", known->second,
+                                 answer.file, *answer.rank));
+  }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  struct Said {
+    std::string value, file;
+    bool told = false;  ///< a difference was named already
+  };
+  static std::string text(const std::optional<int>& number) { return number ? std::to_string(*number) : std::string(); }
+
+  void compare(const char* what, const std::string& value, const std::string& file, Said& first) {
+    if (value.empty() || first.told) return;
+    if (first.value.empty()) {
+      first = {value, file};
+    } else if (value != first.value) {
+      first.told = true;
+      notes_.push_back(fmt::format("contradiction: {} is {} in {} and {} in {}; are they of one run?", what,
+                                   first.value, first.file, value, file));
+    }
+  }
+
+  Said device_, world_;
+  std::map<int, std::string> file_of_rank_;
+  std::vector<std::string> notes_;
+};
+
 /// A trace tells what ran: the rest of the scenario cannot change its answer.
 void name_flags_without_effect(const PredictRequest& base, std::vector<std::string>& notes) {
   std::string flags;
@@ -203,17 +242,20 @@ Result<TraceAnswer> diagnose_traces(const Assets& assets, const TraceRequest& re
   if (Result<int> ok = reader.prepare(); !ok) return tl::unexpected(ok.error());
   std::optional<TraceAnswer> slowest;
   std::vector<TraceRank> ranks;
+  RankCheck check;
   double most_work = 0;
   for (const TraceFile& file : request.files) {
     Result<TraceAnswer> answer = reader.read(file, request.keep_trace);
     if (!answer) return tl::unexpected(answer.error());
     ranks.push_back(rank_of(*answer));
+    check.take(*answer);
     if (slowest && ranks.back().own_work_s() <= most_work) continue;
     most_work = ranks.back().own_work_s();
     slowest = std::move(*answer);
   }
   if (!slowest) return fail("no trace given", "corridor diagnose", "name a trace file");
   if (ranks.size() > 1) slowest->ranks = std::move(ranks);
+  slowest->notes.insert(slowest->notes.end(), check.notes().begin(), check.notes().end());
   name_flags_without_effect(request.base, slowest->notes);
   return std::move(*slowest);
 }

@@ -13,6 +13,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 /// One product, one collective, and a device of this description.
 std::string trace_of(const std::string& device, double product_us = 10, double collective_us = 5, int rank = 0) {
@@ -80,7 +81,7 @@ TEST(TraceCase, WithoutCallsOfTheHostNothingIsBlamedOnIt) {
   const auto answer = answer_of({kernels.substr(0, kernels.size() - 2) + late});
   ASSERT_TRUE(answer);
   EXPECT_THAT(answer->analysis.caveats, Contains(HasSubstr("no calls of the host")));
-  for (const diagnose::TraceFinding& f : answer->analysis.findings) {
+  for (const diagnose::Finding& f : answer->analysis.findings) {
     EXPECT_EQ(f.cause.find("the host needs longer"), std::string::npos) << f.title;
   }
 }
@@ -158,6 +159,21 @@ TEST(TraceCase, ATraceIsToldByItsContent) {
   EXPECT_FALSE(is_trace({"trace.json", "vllm serve meta-llama/Llama-3.1-8B"}).value());
   EXPECT_FALSE(is_trace({"trace.json", ""}).value());
   EXPECT_FALSE(is_trace({"broken.gz", std::string("\x1f\x8b\x00\x01\x02", 5)}).value_or(false));
+}
+
+TEST(TraceCase, WhatCannotBeRanksOfOneRunIsNamed) {
+  const auto sound = answer_of({trace_of(h100), trace_of(h100, 10, 5, 1)});
+  ASSERT_TRUE(sound);
+  EXPECT_THAT(sound->notes, Not(Contains(HasSubstr("contradiction"))));
+  std::string larger_world = trace_of(nameless_mi300x);
+  larger_world.replace(larger_world.find("\"world_size\": 2"), 15, "\"world_size\": 4");
+  const auto mixed = answer_of({trace_of(h100), larger_world});
+  ASSERT_TRUE(mixed);
+  for (const char* words :
+       {"the device is h100-sxm in rank0.json and mi300x in rank1.json",
+        "the number of ranks is 2 in rank0.json and 4 in rank1.json", "rank0.json and rank1.json both are rank 0"}) {
+    EXPECT_THAT(mixed->notes, Contains(HasSubstr("contradiction: " + std::string(words))));
+  }
 }
 
 }  // namespace

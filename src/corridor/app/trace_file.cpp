@@ -14,7 +14,8 @@ using profile::FileKind;
 Result<bool> is_trace(const TraceFile& file) {
   const Result<FileKind> kind = kind_of_file(file);
   if (!kind) return tl::unexpected(kind.error());
-  return *kind == FileKind::kineto || *kind == FileKind::nsys_sqlite || *kind == FileKind::rocprofv3_json;
+  return *kind == FileKind::kineto || *kind == FileKind::nsys_sqlite || *kind == FileKind::nsys_trace_csv ||
+         *kind == FileKind::rocprofv3_json;
 }
 
 Result<profile::Trace> read_trace_file(const TraceFile& file) {
@@ -25,6 +26,7 @@ Result<profile::Trace> read_trace_file(const TraceFile& file) {
   }
   const std::unique_ptr<profile::ByteSource> source = profile::open_bytes(file.bytes, file.name);
   if (*kind == FileKind::nsys_sqlite) return profile::read_nsys_sqlite(*source, file.name);
+  if (*kind == FileKind::nsys_trace_csv) return profile::read_nsys_gpu_trace(*source, file.name);
   if (*kind == FileKind::rocprofv3_json) return profile::read_rocprofv3(*source, file.name);
   return profile::read_kineto(*source, file.name);
 }

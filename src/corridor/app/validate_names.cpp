@@ -60,9 +60,12 @@ Result<const T*> seen(const Result<std::unique_ptr<T>>& known) {
 }  // namespace
 
 PointNames::PointNames(const Assets& assets, std::string default_device)
-    : assets_(assets), default_device_(std::move(default_device)), spellings_(read_spellings(assets)) {}
+    : assets_(assets),
+      constants_(assets),
+      default_device_(std::move(default_device)),
+      spellings_(read_spellings(assets)) {}
 
-PointNames::Known<PointDevice> PointNames::load_device(const std::string& written) const {
+PointNames::Known<PointDevice> PointNames::load_device(const std::string& written) {
   if (written.empty()) return fail("the row names no device and --device gives none");
   const bool named_file = written == default_device_;  // only the user may point at a file
   if (!named_file && is_path(written)) return fail("the device is not in the catalogue");
@@ -78,7 +81,7 @@ PointNames::Known<PointDevice> PointNames::load_device(const std::string& writte
     Result<hardware::ResolvedDevice> one = hardware::find_device(assets_, die);
     if (one && one->device.id == die) found = std::move(one);
   }
-  Result<roofline::KernelConstants> constants = roofline::load_kernel_constants(assets_, found->device);
+  Result<roofline::KernelConstants> constants = constants_.constants(found->device);
   if (!constants) return tl::unexpected(constants.error());
   return std::make_unique<PointDevice>(PointDevice{std::move(found->device), std::move(*constants)});
 }

@@ -53,12 +53,13 @@ class PointNames {
  private:
   template <class T>
   using Known = Result<std::unique_ptr<T>>;
-  [[nodiscard]] Known<PointDevice> load_device(const std::string& written) const;
+  [[nodiscard]] Known<PointDevice> load_device(const std::string& written);
   [[nodiscard]] Result<model::ModelSpec> load_spec(const profile::MeasuredPoint& point, bool& shapes_known) const;
   [[nodiscard]] Known<PointModel> load_model(const profile::MeasuredPoint& point) const;
   [[nodiscard]] Known<PointEngine> load_engine(const profile::MeasuredPoint& point, const std::string& usual) const;
 
   const Assets& assets_;
+  roofline::ConstantFiles constants_;
   std::string default_device_;
   std::map<std::string, std::string> spellings_;  ///< squashed name as tables write it → built-in id
   std::map<std::string, Known<PointDevice>> devices_;

@@ -3,13 +3,13 @@
 #include "corridor/app/validate_regime.h"
 
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "corridor/app/validate_case.h"
+#include "corridor/base/lower.h"
 
 namespace corridor::app {
 namespace {
@@ -37,12 +37,6 @@ std::string operation_regime(const PointOperation& operation) {
       return "collective";
   }
   return "one product, other";
-}
-
-std::string lower(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
 }
 
 template <class T>

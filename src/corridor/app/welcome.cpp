@@ -40,7 +40,7 @@ Result<WelcomeAnswer> welcome(const Assets& assets, measure::LocalMachine machin
   WelcomeAnswer out;
   PredictAnswer answer;
   answer.device = machine.device;
-  Result<roofline::KernelConstants> constants = roofline::load_kernel_constants(assets, answer.device);
+  Result<roofline::KernelConstants> constants = roofline::ConstantFiles(assets).constants(answer.device);
   if (!constants) return tl::unexpected(constants.error());
   answer.constants = std::move(*constants);
   // The 4-bit format people use in the device's default engine.

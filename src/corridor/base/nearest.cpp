@@ -3,8 +3,9 @@
 #include "corridor/base/nearest.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
+
+#include "corridor/base/lower.h"
 
 namespace corridor {
 namespace {
@@ -12,9 +13,7 @@ namespace {
 constexpr std::size_t longest_compared = 64;  // longer words are no misspelling of a name, and cost time
 
 std::string folded(std::string_view text) {
-  std::string out(text.substr(0, longest_compared));
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
+  return lower(text.substr(0, longest_compared));
 }
 
 }  // namespace

@@ -30,9 +30,10 @@ void add_predict(CLI::App& app, Session& session) {
     session.run = [flags, &session]() -> Result<int> {
       Result<const Assets*> assets = session.assets();
       if (!assets) return tl::unexpected(assets.error());
-      Result<app::PredictAnswer> answer = app::predict(**assets, flags->request);
+      app::CaseLoader loader(**assets);
+      Result<app::PredictAnswer> answer = app::predict(loader, flags->request);
       if (!answer) return tl::unexpected(answer.error());
-      const std::vector<lever::LeverResult> levers = app::rank_levers(**assets, *answer);
+      const std::vector<lever::LeverResult> levers = app::rank_levers(loader, *answer);
       const report::Document document = views::predict_view(*answer, {flags->operations, session.explain(), &levers});
       return session.show(document, answer->prediction.memory.fits ? exit_answered : exit_no);
     };

@@ -127,7 +127,7 @@ void add_ptx_run(CLI::App& ptx, Session& session) {
   auto f = std::make_shared<PtxRunFlags>();
   run->add_option(
       "FILE", f->request.file,
-      "FILE.ptx, FILE.cu (compiled with NVRTC when it is found), MANIFEST.json, or the name of a launch that "
+      "FILE.ptx, FILE.cu (compiled with NVRTC or nvcc when one is found), MANIFEST.json, or the name of a launch that "
       "ships with the program; left out: the list");
   run->add_option("--kernel", f->request.kernel, "the kernel, when the file has several");
   run->add_option("--grid", f->grid, "blocks: X, X,Y or X,Y,Z")->type_name("N[,N[,N]]");
@@ -135,7 +135,8 @@ void add_ptx_run(CLI::App& ptx, Session& session) {
   add_whole(*run, "--shared", f->shared, "dynamic shared memory of a block in bytes", "give a number of bytes");
   run->add_option("--arg", f->request.arguments,
                   "one argument, in order: i32:5, f32:2.5, 7, hex:0102, or a buffer: buf:f32:1024[:zero|none|ramp|rand|"
-                  "rand=BELOW|const=V|cycle|file=PATH]; NAME= before it names it")
+                  "rand=BELOW|const=V|cycle|file=PATH], or a texture: tex2d:f32:64x32[:FILL][:linear][:wrap]; NAME= "
+                  "before it names it")
       ->type_name("VALUE")
       ->allow_extra_args(false);
   run->add_option("--device", f->request.device, "the device that is simulated (default: h100-sxm)");
@@ -149,7 +150,8 @@ void add_ptx_run(CLI::App& ptx, Session& session) {
   add_whole(*run, "--max-instructions", f->instructions, "stop after so many warp instructions (default: 20 billion)",
             "give a number, for example 1M");
   run->add_option("--max-memory", f->memory, "of all buffers (default: 4GiB)")->type_name("SIZE");
-  add_whole(*run, "--sample", f->sample, "run only so many blocks and scale the counters", "give a number of blocks");
+  add_whole(*run, "--sample", f->sample, "run only so many blocks: their counters are scaled, L2 and DRAM get bounds",
+            "give a number of blocks");
   run->add_flag("--no-caches", f->no_caches, "leave L1, L2 and DRAM out: faster");
   run->add_flag("--no-check", f->no_check, "leave out the search for races and unwritten values: faster");
   run->add_flag("--timeline", f->request.timeline, "show what the warps of one SM do, clock by clock");

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "corridor/base/file.h"
+#include "corridor/base/lower.h"
 #include "corridor/hardware/device_head.h"
 #include "corridor/hardware/name_key.h"
 
@@ -227,7 +228,7 @@ std::optional<Result<ResolvedDevice>> open_directly(const Assets& assets, std::s
     return open_by_id(assets, family->id, variants_note(name, *family));
   }
   std::string id(name);
-  for (char& c : id) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : (c == ' ' || c == '_' ? '-' : c);
+  for (char& c : id) c = c == ' ' || c == '_' ? '-' : lower(c);
   return open_by_id(assets, id, {});
 }
 

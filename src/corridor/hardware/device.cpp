@@ -4,6 +4,8 @@
 
 #include <span>
 
+#include "corridor/base/lower.h"
+
 namespace corridor::hardware {
 namespace {
 
@@ -64,13 +66,12 @@ std::string_view name(ComputeType type) {
 }
 
 std::optional<ComputeType> compute_type_from(std::string_view text) {
-  std::string lower;
-  for (const char c : text) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::string small = lower(text);
   for (std::size_t i = 0; i < type_names.size(); ++i) {
-    if (type_names[i] == lower) return static_cast<ComputeType>(i);
+    if (type_names[i] == small) return static_cast<ComputeType>(i);
   }
   for (const Synonym& synonym : synonyms) {
-    if (synonym.spelling == lower) return synonym.type;
+    if (synonym.spelling == small) return synonym.type;
   }
   return std::nullopt;
 }

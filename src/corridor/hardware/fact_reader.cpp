@@ -11,6 +11,8 @@
 #include <optional>
 #include <utility>
 
+#include "corridor/base/lower.h"
+
 namespace corridor::hardware {
 namespace {
 
@@ -28,12 +30,6 @@ std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
 }
 
 /// True when some word looks like a place: a path "owner/file" or a domain "site.tld".

@@ -6,6 +6,8 @@
 #include <array>
 #include <cctype>
 
+#include "corridor/base/lower.h"
+
 namespace corridor::hardware {
 namespace {
 
@@ -15,9 +17,6 @@ constexpr std::array<std::string_view, 20> maker_words = {
 
 bool is_word_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '+';
-}
-char lower(char c) {
-  return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
 bool is_digit(char c) {
   return c >= '0' && c <= '9';

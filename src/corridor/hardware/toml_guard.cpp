@@ -28,28 +28,29 @@ bool misplaced(char c, char before) {
   return (c == '}' || c == ',') && (before == '\0' || before == '[' || before == ',' || before == '=');
 }
 
+/// Place of the quote that ends the string which begins at `from`, or the end of the line.
+std::size_t end_of_string(std::string_view text, std::size_t from) {
+  const char quote = text[from];
+  std::size_t at = from + 1;
+  while (at < text.size() && text[at] != quote) at += quote == '"' && text[at] == '\\' ? 2 : 1;
+  return at;
+}
+
 enum class LineFault { none, foreign, misplaced, deep, long_text };
 
 /// Looks at what stands outside "…", '…' and comments, line by line; brackets may span lines.
 class Scanner {
  public:
   LineFault line(std::string_view text) {
-    char quote = '\0';
     char before = '\0';  // the last character that is neither a blank nor inside a string
     dots_ = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
       const char c = text[i];
-      if (quote == '"' && c == '\\') {
-        ++i;
-      } else if (quote != '\0') {
-        if (c == quote) quote = '\0';
-      } else if (c == '#') {
-        return LineFault::none;
-      } else if (c != ' ' && c != '\t') {
-        if (const LineFault fault = outside(text.substr(i), before); fault != LineFault::none) return fault;
-        if (c == '"' || c == '\'') quote = c;
-        before = c;
-      }
+      if (c == '#') return LineFault::none;
+      if (c == ' ' || c == '\t') continue;
+      if (const LineFault fault = outside(text.substr(i), before); fault != LineFault::none) return fault;
+      before = c;
+      if (c == '"' || c == '\'') i = end_of_string(text, i);
     }
     return LineFault::none;
   }
@@ -59,7 +60,7 @@ class Scanner {
     const char c = rest.front();
     if (static_cast<unsigned char>(c) >= 0x80U) return LineFault::foreign;
     // A text over several lines would hide what follows it from this scan.
-    if (rest.starts_with("\"\"\"") || rest.starts_with("'''")) return LineFault::long_text;
+    if (c == '"' || c == '\'') return rest.starts_with(std::string(3, c)) ? LineFault::long_text : LineFault::none;
     if (misplaced(c, before)) return LineFault::misplaced;
     if (c == '[' || c == '{') ++open_;
     if ((c == ']' || c == '}') && open_ > 0) --open_;

@@ -33,7 +33,7 @@ struct LeverCase {
   }
   void add_choice(const std::string& id) {
     const hardware::Device device = hardware::find_device(roofline::TestCase::assets(), id).value().device;
-    choices.push_back({device, roofline::load_kernel_constants(roofline::TestCase::assets(), device).value()});
+    choices.push_back({device, roofline::TestCase::constant_files().constants(device).value()});
   }
   static LeverCase of(const std::string& model, const std::string& device, double batch = 1) {
     LeverCase c{roofline::TestCase::built_in(model, device), {}, {}, {}, {}};

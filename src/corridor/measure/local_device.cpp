@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "corridor/base/lower.h"
 #include "corridor/measure/cpu_device.h"
 #include "corridor/units/text.h"
 
@@ -134,9 +135,8 @@ Measured measure_cpu(const MachineFacts& facts, const Prober& prober, std::vecto
 }  // namespace
 
 bool names_this_machine(std::string_view name) {
-  std::string lower;
-  for (const char c : name) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return lower == "local" || lower == "this machine" || lower == "this-machine";
+  const std::string word = lower(name);
+  return word == "local" || word == "this machine" || word == "this-machine";
 }
 
 Result<LocalMachine> look_at_machine(const Assets& assets, const MachineReader& reader, const Prober& prober) {

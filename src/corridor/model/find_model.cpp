@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds a model by path, built-in id or one of the names people use for it.
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "corridor/base/file.h"
+#include "corridor/base/lower.h"
 #include "corridor/base/nearest.h"
 #include "corridor/model/model_files.h"
 #include "corridor/model/readers.h"
@@ -18,12 +18,6 @@ namespace {
 
 constexpr std::size_t shown_suggestions = 4;
 constexpr std::size_t longest_name = 4096;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 /// "models/meta-llama--Llama-3.1-70B.json" → "meta-llama/Llama-3.1-70B".
 std::string id_of(const std::string& path) {

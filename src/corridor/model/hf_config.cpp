@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "corridor/base/lower.h"
 #include "corridor/base/nearest.h"
 #include "corridor/model/hf_parts.h"
 #include "corridor/model/matrices.h"
@@ -21,13 +22,6 @@ using nlohmann::json;
 constexpr std::int64_t most_layers = 10'000;
 constexpr std::int64_t widest_hidden = 10'000'000;
 constexpr double most_parameters = 1e13;
-
-std::string lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
 
 /// The language model's own object inside the wrapper of a vision-language or speech model.
 const json& text_part(const json& root, int depth = 0) {

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "corridor/base/lower.h"
 #include "corridor/base/nearest.h"
 #include "corridor/model/hf_parts.h"
 #include "corridor/model/tensor_names.h"
@@ -27,13 +28,6 @@ constexpr std::array quantised_roles = {TensorRole::attention, TensorRole::exper
 
 WeightFormat format(std::string_view name) {
   return find_weight_format(name).value_or(WeightFormat{});
-}
-
-std::string lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
 }
 
 /// int4 and int8 weight-only formats by bits, group and symmetry.

@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "corridor/base/lower.h"
+
 namespace corridor::model {
 namespace {
 
@@ -100,11 +102,8 @@ std::vector<WeightFormat> all_formats() {
 
 /// Lower case; spaces and underscores become dashes, so that "Q4_K_M", "q4-k-m" and "int8 w8a8" are found.
 std::string plain_name(std::string_view name) {
-  std::string out;
-  for (char c : name) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    out += (c == '_' || c == ' ') ? '-' : c;
-  }
+  std::string out(name);
+  for (char& c : out) c = c == '_' || c == ' ' ? '-' : lower(c);
   return out;
 }
 

@@ -11,9 +11,6 @@
 namespace corridor::profile {
 namespace {
 
-// A file of one repeated byte packs about 1000 : 1 with gzip and more with zstd; traces pack 10 : 1 to 40 : 1. Only
-// beyond the first of these two is a file called a bomb.
-constexpr std::size_t bomb_bytes = std::size_t{2} << 30U;
 constexpr std::size_t bomb_ratio = 150;
 
 class PlainBytes : public ByteSource {
@@ -32,8 +29,8 @@ class PlainBytes : public ByteSource {
 /// What both unpackers share: the output buffer and the bound on all it ever held.
 class PackedBytes : public ByteSource {
  public:
-  PackedBytes(std::string_view bytes, std::string file, std::size_t most_unpacked)
-      : packed_(bytes), file_(std::move(file)), most_unpacked_(most_unpacked) {}
+  PackedBytes(std::string_view bytes, std::string file, std::size_t most_unpacked, std::size_t trusted_bytes)
+      : packed_(bytes), file_(std::move(file)), most_unpacked_(most_unpacked), trusted_bytes_(trusted_bytes) {}
 
   Result<std::string_view> next(std::size_t most) override {
     if (ended_) return std::string_view{};
@@ -44,7 +41,7 @@ class PackedBytes : public ByteSource {
       return tl::unexpected(filled.error());
     }
     unpacked_ += *filled;
-    if (unpacked_ > most_unpacked_ || (unpacked_ > bomb_bytes && unpacked_ / bomb_ratio > unpacked_from_)) {
+    if (unpacked_ > most_unpacked_ || (unpacked_ > trusted_bytes_ && unpacked_ / bomb_ratio > unpacked_from_)) {
       ended_ = true;
       const std::string bound = unpacked_ > most_unpacked_
                                     ? std::to_string(most_unpacked_ >> 20U) + " MiB"
@@ -68,7 +65,7 @@ class PackedBytes : public ByteSource {
   std::size_t unpacked_from_ = 0;  ///< packed bytes that were used so far
 
  private:
-  std::size_t most_unpacked_, unpacked_ = 0;
+  std::size_t most_unpacked_, trusted_bytes_, unpacked_ = 0;
 };
 
 class GzipBytes : public PackedBytes {
@@ -166,10 +163,13 @@ class ZstdBytes : public PackedBytes {
 
 }  // namespace
 
-std::unique_ptr<ByteSource> open_bytes(std::string_view bytes, const std::string& file, std::size_t most_unpacked) {
+std::unique_ptr<ByteSource> open_bytes(std::string_view bytes, const std::string& file, std::size_t most_unpacked,
+                                       std::size_t trusted_bytes) {
   using namespace std::string_view_literals;
-  if (bytes.starts_with("\x1f\x8b"sv)) return std::make_unique<GzipBytes>(bytes, file, most_unpacked);
-  if (bytes.starts_with("\x28\xb5\x2f\xfd"sv)) return std::make_unique<ZstdBytes>(bytes, file, most_unpacked);
+  if (bytes.starts_with("\x1f\x8b"sv)) return std::make_unique<GzipBytes>(bytes, file, most_unpacked, trusted_bytes);
+  if (bytes.starts_with("\x28\xb5\x2f\xfd"sv)) {
+    return std::make_unique<ZstdBytes>(bytes, file, most_unpacked, trusted_bytes);
+  }
   return std::make_unique<PlainBytes>(bytes);
 }
 

@@ -16,11 +16,12 @@
 namespace corridor::profile {
 namespace {
 
-constexpr std::array<std::pair<FileKind, std::string_view>, 9> kind_words{
+constexpr std::array<std::pair<FileKind, std::string_view>, 10> kind_words{
     {{FileKind::kineto, "kineto"},
      {FileKind::ncu_csv, "ncu"},
      {FileKind::nsys_sqlite, "nsys"},
      {FileKind::nsys_stats_csv, "nsys-stats"},
+     {FileKind::nsys_trace_csv, "nsys-trace"},
      {FileKind::rocprofv3_json, "rocprofv3"},
      {FileKind::rocprof_compute_csv, "rocprof-compute"},
      {FileKind::results, "results"},
@@ -50,6 +51,7 @@ FileKind kind_of(std::string_view head) {
   if (is_model(head)) return FileKind::model;
   if (looks_like_metrics(head)) return FileKind::metrics;
   if (looks_like_ncu_csv(head)) return FileKind::ncu_csv;
+  if (looks_like_nsys_gpu_trace(head)) return FileKind::nsys_trace_csv;  // it tells more than a summary beside it
   if (looks_like_nsys_stats(head)) return FileKind::nsys_stats_csv;
   if (looks_like_rocprof_compute(head)) return FileKind::rocprof_compute_csv;
   return FileKind::text;

@@ -14,7 +14,8 @@ enum class FileKind {
   kineto,               ///< PyTorch profiler and other Chrome traces
   ncu_csv,              ///< Nsight Compute, details or raw page
   nsys_sqlite,          ///< Nsight Systems export
-  nsys_stats_csv,       ///< nsys stats
+  nsys_stats_csv,       ///< nsys stats, a summary of kernels
+  nsys_trace_csv,       ///< nsys stats, each kernel with its start
   rocprofv3_json,       ///< rocprofiler-sdk
   rocprof_compute_csv,  ///< pmc_perf, roofline, sysinfo
   results,              ///< saved by a benchmark client
@@ -26,8 +27,8 @@ enum class FileKind {
 /// `head`: the first unpacked bytes, best 64 KiB.
 [[nodiscard]] FileKind kind_of(std::string_view head);
 
-/// The word that `--format` takes: "kineto", "ncu", "nsys", "nsys-stats", "rocprofv3", "rocprof-compute", "results",
-/// "metrics", "text".
+/// The word that `--format` takes: "kineto", "ncu", "nsys", "nsys-stats", "nsys-trace", "rocprofv3", "rocprof-compute",
+/// "results", "metrics", "text".
 [[nodiscard]] std::string_view name(FileKind kind);
 [[nodiscard]] std::optional<FileKind> file_kind_from(std::string_view word);
 /// All words, for an error: "kineto, ncu, …".

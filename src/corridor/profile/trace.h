@@ -120,6 +120,20 @@ struct KernelCounters {
   double launches = 1;                          ///< when the tool gives sums
 };
 
+/// Meters that a tool samples over time, of the whole chip, as shares of what it can do.
+enum class Meter : std::uint8_t { sm_active, sm_issue, tensor, dram_read, dram_write };
+inline constexpr std::size_t meter_count = 5;
+
+struct MeterSample {
+  double at_s = 0;                         ///< the sample is of the time since the one before it
+  std::array<float, meter_count> share{};  ///< 0..1; below 0: not sampled
+};
+
+struct DeviceMeters {
+  std::uint16_t device = 0;
+  std::vector<MeterSample> samples;  ///< in order of time
+};
+
 /// Roofs that a profiler measured with kernels of its own on the machine of the run (rocprof-compute).
 struct MeasuredRoofs {
   std::uint16_t device = 0;
@@ -140,6 +154,7 @@ struct Trace {
   std::vector<LaunchShape> shapes;
   std::vector<KernelCounters> counters;
   std::vector<MeasuredRoofs> roofs;
+  std::vector<DeviceMeters> meters;
   bool with_stack = false, record_shapes = false;
   std::optional<int> rank, world_size;
   double host_span_s = 0;  ///< first to last event of any kind

@@ -29,7 +29,10 @@ p{margin:12px 0;max-width:72ch;white-space:pre-line;overflow-wrap:anywhere}
 .warning b{color:var(--warn);font-weight:600}
 ul{margin:0;padding:0 0 0 18px;max-width:76ch;color:var(--soft);font-size:.9rem}
 li{margin:5px 0;white-space:pre-line;overflow-wrap:anywhere}
-.scroll{overflow-x:auto}
+.scroll{overflow-x:auto;background:linear-gradient(90deg,var(--back) 20px,transparent) 0 0/40px 100% no-repeat local,
+linear-gradient(270deg,var(--back) 20px,transparent) 100% 0/40px 100% no-repeat local,
+linear-gradient(90deg,var(--line),transparent) 0 0/16px 100% no-repeat,
+linear-gradient(270deg,var(--line),transparent) 100% 0/16px 100% no-repeat}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.94rem}
 .data{min-width:100%}
 .data th,.data td{padding:7px 0 7px 24px;text-align:right;vertical-align:top;border-bottom:1px solid var(--line)}

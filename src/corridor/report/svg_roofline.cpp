@@ -98,6 +98,7 @@ class Drawing {
                        height, escape(title));
     frame();
     ridge();
+    find_bubbles();
     bandwidths();
     peaks();
     points();
@@ -113,6 +114,8 @@ class Drawing {
   void peaks();
   void ridge();
   void points();
+  void find_bubbles();
+  [[nodiscard]] bool under_bubble(const Box& box) const;
   void point_labels();
   void place_label(const RooflinePlot::Point& point);
   void line(double x1, double y1, double x2, double y2, std::string_view css) {
@@ -132,7 +135,8 @@ class Drawing {
   const RooflinePlot::Bandwidth* bandwidth_;
   Axis x_, y_;
   std::string out_;
-  std::vector<Box> taken_;  ///< labels placed so far
+  std::vector<Box> taken_;    ///< labels placed so far
+  std::vector<Box> bubbles_;  ///< around the points, which are drawn over the roofs
 };
 
 void Drawing::set_axes() {
@@ -232,8 +236,12 @@ void Drawing::peaks() {
     line(start, y, width - right, y, &peak == peak_ ? "roof main" : "roof");
     taken_.push_back({start, y - 2, width - right, y + 2});
     const std::string label = fmt::format("{} {}", peak.name, units::print(units::FlopsPerSecond{peak.flop_per_s}));
-    const double end = std::fabs(y - previous_y) < text_height ? previous_left - 14 : width - right - 4;
-    const double begin = end - label_width(label);
+    const double size = label_width(label);
+    const double last = std::fabs(y - previous_y) < text_height ? previous_left - 14 : width - right - 4;
+    double end = last;
+    while (end - size > left && under_bubble({end - size, y - 18, end, y})) end -= text_height;
+    if (end - size <= left) end = last;
+    const double begin = end - size;
     previous_y = y;
     previous_left = begin;
     if (begin < left) continue;
@@ -293,18 +301,29 @@ void Drawing::place_label(const RooflinePlot::Point& point) {
   }
 }
 
-void Drawing::point_labels() {
-  const std::size_t count = std::min(most_labels, plot_.points.size());
+void Drawing::find_bubbles() {
   for (std::size_t i = 0; i < std::min<std::size_t>(plot_.points.size(), 200); ++i) {
     const double x = x_.at(plot_.points[i].intensity);
     const double y = y_.at(plot_.points[i].flop_per_s);
     const double r = radius(plot_.points[i]);
-    taken_.push_back({x - r, y - r, x + r, y + r});
+    bubbles_.push_back({x - r, y - r, x + r, y + r});
   }
-  std::set<std::string> named;
+}
+
+bool Drawing::under_bubble(const Box& box) const {
+  return std::any_of(bubbles_.begin(), bubbles_.end(), [&](const Box& bubble) { return box.meets(bubble); });
+}
+
+/// One name a series; and where several series show one thing at one rate (a kernel at each level of memory), one name.
+void Drawing::point_labels() {
+  const std::size_t count = std::min(most_labels, plot_.points.size());
+  taken_.insert(taken_.end(), bubbles_.begin(), bubbles_.end());
+  std::set<std::pair<std::string, std::string>> named;
+  std::set<std::pair<std::string, double>> named_at;
   for (std::size_t i = 0; i < count; ++i) {
     const auto& point = plot_.points[i];
-    if (named.insert(point.series + '\n' + point.name).second) place_label(point);
+    const bool first_of_series = named.insert({point.series, point.name}).second;
+    if (named_at.insert({point.name, point.flop_per_s}).second && first_of_series) place_label(point);
   }
 }
 

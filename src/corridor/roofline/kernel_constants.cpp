@@ -171,16 +171,6 @@ bool claims(const ConstantFile& file, const hardware::Device& device) {
          any("applies_to.vendors", device.vendor);
 }
 
-enum class Part { head, whole };
-
-/// A file of constants, or only what stands before its first table (who it applies to).
-Result<ConstantFile> load_file(const Assets& assets, const std::string& path, Part part) {
-  Result<std::string_view> text = assets.read(path);
-  if (!text) return tl::unexpected(text.error());
-  if (part == Part::head) *text = text->substr(0, text->find("\n["));
-  return parse_constants(*text, assets.describe(path));
-}
-
 /// Half sizes are latency × bandwidth, so those of a lower layer hold at that layer's bandwidth.
 void overlay(const ConstantFile& file, ConstantFile& all) {
   const auto before = all.number("reference_bandwidth");
@@ -195,18 +185,36 @@ void overlay(const ConstantFile& file, ConstantFile& all) {
 
 }  // namespace
 
-Result<ConstantLayers> load_constant_layers(const Assets& assets, const hardware::Device& device) {
+/// Only what stands before the first table: who the file applies to.
+const Result<ConstantFile>& ConstantFiles::head(const std::string& path) {
+  const auto known = heads_.find(path);
+  if (known != heads_.end()) return known->second;
+  const Result<std::string_view> text = assets_.read(path);
+  if (!text) return heads_.emplace(path, tl::unexpected(text.error())).first->second;
+  return heads_.emplace(path, parse_constants(text->substr(0, text->find("\n[")), assets_.describe(path)))
+      .first->second;
+}
+
+const Result<ConstantFile>& ConstantFiles::whole(const std::string& path) {
+  const auto known = wholes_.find(path);
+  if (known != wholes_.end()) return known->second;
+  const Result<std::string_view> text = assets_.read(path);
+  if (!text) return wholes_.emplace(path, tl::unexpected(text.error())).first->second;
+  return wholes_.emplace(path, parse_constants(*text, assets_.describe(path))).first->second;
+}
+
+Result<ConstantLayers> ConstantFiles::layers(const hardware::Device& device) {
   ConstantLayers layers;
   for (const char* path : {"kernels/default.toml", "kernels/network.toml"}) {
-    Result<ConstantFile> file = load_file(assets, path, Part::whole);
+    const Result<ConstantFile>& file = whole(path);
     if (!file) return tl::unexpected(file.error());
     layers.values.overlay(*file);
   }
-  for (const std::string& path : assets.list("kernels")) {
-    Result<ConstantFile> head = load_file(assets, path, Part::head);
-    if (!head) return tl::unexpected(head.error());
-    if (!claims(*head, device)) continue;
-    Result<ConstantFile> file = load_file(assets, path, Part::whole);
+  for (const std::string& path : assets_.list("kernels")) {
+    const Result<ConstantFile>& beginning = head(path);
+    if (!beginning) return tl::unexpected(beginning.error());
+    if (!claims(*beginning, device)) continue;
+    const Result<ConstantFile>& file = whole(path);
     if (!file) return tl::unexpected(file.error());
     overlay(*file, layers.values);
     layers.device_class = path.substr(8, path.size() - 8 - 5);  // kernels/NAME.toml
@@ -223,10 +231,10 @@ Result<KernelConstants> kernel_constants(const ConstantLayers& layers, const har
   return constants;
 }
 
-Result<KernelConstants> load_kernel_constants(const Assets& assets, const hardware::Device& device) {
-  const Result<ConstantLayers> layers = load_constant_layers(assets, device);
-  if (!layers) return tl::unexpected(layers.error());
-  return kernel_constants(*layers, device);
+Result<KernelConstants> ConstantFiles::constants(const hardware::Device& device) {
+  const Result<ConstantLayers> found = layers(device);
+  if (!found) return tl::unexpected(found.error());
+  return kernel_constants(*found, device);
 }
 
 }  // namespace corridor::roofline

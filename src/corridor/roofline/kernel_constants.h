@@ -100,11 +100,26 @@ struct ConstantLayers {
   ConstantFile values;
   std::string device_class = "default";
 };
-/// The default file under the file of the class that claims the device by `applies_to`. Errors name file and line.
-[[nodiscard]] Result<ConstantLayers> load_constant_layers(const Assets& assets, const hardware::Device& device);
 /// Fills the typed constants and applies the device's own facts (device_rules.h). Errors name file and key.
 [[nodiscard]] Result<KernelConstants> kernel_constants(const ConstantLayers& layers, const hardware::Device& device);
-/// Both in one.
-[[nodiscard]] Result<KernelConstants> load_kernel_constants(const Assets& assets, const hardware::Device& device);
+
+/// The files of `data/kernels`, each parsed once however many devices ask. `assets` must outlive it.
+class ConstantFiles {
+ public:
+  explicit ConstantFiles(const Assets& assets) : assets_(assets) {}
+
+  /// The default file under the file of the class that claims the device by `applies_to`. Errors name file and line.
+  [[nodiscard]] Result<ConstantLayers> layers(const hardware::Device& device);
+  /// The typed constants of those layers.
+  [[nodiscard]] Result<KernelConstants> constants(const hardware::Device& device);
+
+ private:
+  using Parsed = std::map<std::string, Result<ConstantFile>>;  ///< by path
+  [[nodiscard]] const Result<ConstantFile>& head(const std::string& path);
+  [[nodiscard]] const Result<ConstantFile>& whole(const std::string& path);
+
+  const Assets& assets_;
+  Parsed heads_, wholes_;
+};
 
 }  // namespace corridor::roofline

@@ -28,7 +28,7 @@ constexpr std::array devices = {"h100-sxm", "h200", "a100-sxm-80", "a40",       
 struct OnDevice {
   explicit OnDevice(const std::string& name)
       : device(hardware::find_device(TestCase::assets(), name).value().device),
-        constants(load_kernel_constants(TestCase::assets(), device).value()) {}
+        constants(TestCase::constant_files().constants(device).value()) {}
   [[nodiscard]] OpTime time(const Op& op, double copies = 0, bool library = false) const {
     TimingContext context{device, constants, std::nullopt};
     context.repeated_copies = copies;
@@ -216,7 +216,7 @@ TEST(Rules, AMeasuredLaunchFloorAndBandwidthTakeThePlaceOfTheClasss) {
   own.launch_floor =
       hardware::Fact<Seconds>{Seconds{4e-6}, hardware::Basis::measured, "this machine", "2026-11-29", ""};
   own.reachable_bandwidth->value = own.memory_bandwidth->value * 0.5;
-  const KernelConstants c = load_kernel_constants(TestCase::assets(), own).value();
+  const KernelConstants c = TestCase::constant_files().constants(own).value();
   EXPECT_DOUBLE_EQ(c.bf16.t0_s, 4e-6);
   EXPECT_DOUBLE_EQ(c.elementwise.t0_s, 4e-6 + (published.constants.elementwise.t0_s - published.constants.bf16.t0_s));
   EXPECT_GT(c.moe.t0_s - published.constants.moe.t0_s, 5 * (4e-6 - published.constants.bf16.t0_s));
@@ -228,7 +228,7 @@ TEST(Rules, ABoardOfLessPowerReachesLessOfThePeak) {
   const OnDevice sxm("h100-sxm");
   hardware::Device capped = sxm.device;
   capped.board_power_w->value = 350;
-  EXPECT_LT(load_kernel_constants(TestCase::assets(), capped).value().bf16.compute_fraction,
+  EXPECT_LT(TestCase::constant_files().constants(capped).value().bf16.compute_fraction,
             0.7 * sxm.constants.bf16.compute_fraction);
 }
 

@@ -21,12 +21,16 @@ struct TestCase {
     static const Assets all = Assets::open().value();
     return all;
   }
+  static ConstantFiles& constant_files() {
+    static ConstantFiles all(assets());
+    return all;
+  }
   static TestCase of(model::ModelSpec model, const std::string& device, const std::string& engine) {
     TestCase test;
     test.model = std::move(model);
     test.device = hardware::find_device(assets(), device).value().device;
     test.engine = load_engine(assets(), engine).value();
-    test.constants = load_kernel_constants(assets(), test.device).value();
+    test.constants = constant_files().constants(test.device).value();
     return test;
   }
   static TestCase plain(double parameters, const std::string& weights, const std::string& device) {

@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "corridor/base/lower.h"
+
 namespace corridor::units {
 namespace {
 
@@ -65,12 +67,6 @@ std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
 }
 
 std::size_t skip_digits(std::string_view text, std::size_t at) {

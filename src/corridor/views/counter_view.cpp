@@ -9,6 +9,7 @@
 
 #include "corridor/units/text.h"
 #include "corridor/views/fields.h"
+#include "corridor/views/findings_table.h"
 #include "corridor/views/import_table.h"
 
 namespace corridor::views {
@@ -17,8 +18,8 @@ namespace {
 using app::CounterAnswer;
 using diagnose::CounterAnalysis;
 using diagnose::CounterBound;
-using diagnose::CounterFinding;
 using diagnose::CounterLevel;
+using diagnose::Finding;
 using diagnose::KernelRow;
 using report::Document;
 using report::FieldGroup;
@@ -28,7 +29,6 @@ using report::Unit;
 using units::print;
 
 constexpr std::size_t kernels_on_terminal = 15;
-constexpr std::size_t losses_on_terminal = 5;
 constexpr std::size_t most_plotted = 200;
 constexpr std::size_t kernel_name_bytes = 34;  // leaves room for the fractions in 80 columns
 
@@ -87,7 +87,7 @@ void say_verdict(const CounterAnalysis& a, Document& doc) {
   };
   say(a.sentence + ".", Paragraph::Style::verdict);
   if (a.findings.empty()) return;
-  const CounterFinding& f = a.findings.front();
+  const Finding& f = a.findings.front();
   say(fmt::format("Largest loss: {} ({}). Cause: {}.", f.title, f.evidence, f.cause), Paragraph::Style::plain);
   say(fmt::format("Next change: {}. It gains at most {} of the profiled time.", f.lever,
                   print(units::Seconds{f.gain_s})),
@@ -97,7 +97,6 @@ void say_verdict(const CounterAnalysis& a, Document& doc) {
 FieldGroup counter_verdict(const CounterAnalysis& a) {
   FieldGroup group{"Verdict", {}};
   auto& f = group.fields;
-  f.push_back({"verdict.status", "", null_value(), ""});
   f.push_back({"verdict.wall", "wall", text(wall_word(a.wall)), ""});
   f.push_back({"verdict.wall_share", "its share of the time", share(a.wall_share), ""});
   f.push_back({"verdict.sentence", "", text(a.sentence), ""});
@@ -287,24 +286,6 @@ Table bounds_table(const CounterAnalysis& a) {
   return table;
 }
 
-Table losses_table(const CounterAnalysis& a) {
-  Table table{"findings",
-              "What costs time",
-              {{"title", "finding", Unit::none, true},
-               {"lost_s", "lost", Unit::seconds},
-               {"gain_s", "", Unit::seconds},
-               {"evidence", "evidence", Unit::none, true},
-               {"cause", "", Unit::none},
-               {"lever", "change", Unit::none, true}},
-              {},
-              losses_on_terminal};
-  for (const CounterFinding& f : a.findings) {
-    table.rows.push_back(
-        {text(f.title), time_value(f.lost_s), time_value(f.gain_s), text(f.evidence), text(f.cause), text(f.lever)});
-  }
-  return table;
-}
-
 /// Each level's point of each kernel, and the roofs of the kernel with the most time.
 report::RooflinePlot roofline_of(const CounterAnalysis& a) {
   report::RooflinePlot plot;
@@ -364,7 +345,7 @@ Document counter_view(const CounterAnswer& answer, bool explain) {
     doc.blocks.emplace_back(Paragraph{"warnings", caveat, Paragraph::Style::warning});
   }
   if (a.has_counters) doc.blocks.emplace_back(bounds_table(a));
-  if (!a.findings.empty()) doc.blocks.emplace_back(losses_table(a));
+  if (!a.findings.empty()) doc.blocks.emplace_back(findings_table(a.findings));
   doc.blocks.emplace_back(kernels_table(a));
   if (a.has_counters) {
     doc.blocks.emplace_back(levels_table(a));

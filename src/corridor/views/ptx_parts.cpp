@@ -115,7 +115,8 @@ Table ptx_accesses(const Counters& c) {
   return table;
 }
 
-Table ptx_levels(const Counters& c) {
+Table ptx_levels(const ptx::RunResult& run) {
+  const Counters& c = run.counters;
   Table table{"levels",
               "Bytes of each level",
               {{"level", "level", Unit::none, true},
@@ -137,6 +138,12 @@ Table ptx_levels(const Counters& c) {
   const std::uint64_t asked = c.global_load.sectors + c.global_store.sectors + c.global_atomic.sectors +
                               c.local_load.sectors + c.local_store.sectors;
   add("L1", asked, hits(m.l1_hits, m.l1_sectors));
+  if (run.l2_sectors && run.dram_sectors) {
+    add("L2, at least", run.l2_sectors->least, null_value());
+    add("L2, at most", run.l2_sectors->most, null_value());
+    add("DRAM, at least", run.dram_sectors->least, null_value());
+    add("DRAM, at most", run.dram_sectors->most, null_value());
+  }
   if (m.l2_read_sectors + m.l2_write_sectors + m.l2_atomic_sectors == 0) return table;
   add("L2", m.l2_read_sectors + m.l2_write_sectors + m.l2_atomic_sectors, hits(m.l2_read_hits, m.l2_read_sectors));
   add("DRAM", m.dram_read_sectors + m.dram_write_sectors, null_value());

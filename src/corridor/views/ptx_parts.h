@@ -12,8 +12,8 @@ namespace corridor::views {
 
 /// Requests, sectors and wavefronts of each kind of access that happened.
 [[nodiscard]] report::Table ptx_accesses(const ptx::Counters& counters);
-/// Bytes, hits and intensity at L1, L2 and DRAM.
-[[nodiscard]] report::Table ptx_levels(const ptx::Counters& counters);
+/// Bytes, hits and intensity at L1, L2 and DRAM; of a sample the bounds of L2 and DRAM.
+[[nodiscard]] report::Table ptx_levels(const ptx::RunResult& run);
 [[nodiscard]] report::Table ptx_roofs(const ptx::Placement& placement);
 [[nodiscard]] report::RooflinePlot ptx_roofline(const app::PtxAnswer& answer);
 /// The lines that cost most, with their text: of the CUDA source where it is known, else of the PTX.

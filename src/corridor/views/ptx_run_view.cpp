@@ -136,7 +136,7 @@ FieldGroup what_ran(const PtxAnswer& a) {
        {"host_s", "", {a.host_s, Unit::seconds}, ""}}};
   if (a.run.blocks_run > 0 && a.run.blocks_run < c.blocks) {
     g.fields.push_back({"blocks_run", "blocks that ran", count(static_cast<double>(a.run.blocks_run)),
-                        "a sample; counters are scaled"});
+                        "a sample; what blocks do by themselves is scaled"});
     g.fields.push_back({"sampling_error", "standard error of the sample", share(a.run.sampling_error), ""});
   }
   return g;
@@ -217,7 +217,7 @@ Document ptx_run_document(const PtxAnswer& a, bool explain) {
   document.blocks.emplace_back(faults(a));
   document.blocks.emplace_back(what_ran(a));
   document.blocks.emplace_back(ptx_accesses(a.run.counters));
-  document.blocks.emplace_back(ptx_levels(a.run.counters));
+  document.blocks.emplace_back(ptx_levels(a.run));
   document.blocks.emplace_back(where_it_stands(a));
   document.blocks.emplace_back(ptx_roofs(a.placement));
   document.blocks.emplace_back(ptx_roofline(a));

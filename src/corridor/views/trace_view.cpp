@@ -9,6 +9,7 @@
 
 #include "corridor/units/text.h"
 #include "corridor/views/fields.h"
+#include "corridor/views/findings_table.h"
 #include "corridor/views/import_table.h"
 #include "corridor/views/trace_comparison_view.h"
 
@@ -16,8 +17,8 @@ namespace corridor::views {
 namespace {
 
 using app::TraceAnswer;
+using diagnose::Finding;
 using diagnose::TraceAnalysis;
-using diagnose::TraceFinding;
 using report::Document;
 using report::FieldGroup;
 using report::Paragraph;
@@ -26,7 +27,6 @@ using report::Unit;
 using units::print;
 
 constexpr std::size_t shapes_on_terminal = 12;
-constexpr std::size_t findings_on_terminal = 5;
 constexpr std::size_t longest_name = 40;      // bytes of a kernel's name for people
 constexpr std::size_t most_looked_at = 4096;  // bytes of a name that may be made of template arguments
 
@@ -64,7 +64,7 @@ std::string short_name(const std::string& name) {
   return cut_name(head);
 }
 
-std::string gain_words(const TraceFinding& f) {
+std::string gain_words(const Finding& f) {
   std::string out = print(units::Seconds{f.gain_s});
   if (f.gain_tok_s) out += fmt::format(", {} tok/s", units::print_number(*f.gain_tok_s));
   return out;
@@ -77,7 +77,7 @@ void add_verdict(const TraceAnswer& a, Document& doc) {
   const TraceAnalysis& t = a.analysis;
   say(t.sentence + ".", Paragraph::Style::verdict);
   if (!t.findings.empty()) {
-    const TraceFinding& f = t.findings.front();
+    const Finding& f = t.findings.front();
     say(fmt::format("Largest loss: {} ({}). Cause: {}.", f.title, f.evidence, f.cause), Paragraph::Style::plain);
     say(fmt::format("Next change: {}. It gains at most {}.", f.lever, gain_words(f)), Paragraph::Style::plain);
   }
@@ -96,7 +96,6 @@ FieldGroup verdict_group(const TraceAnswer& a) {
   const TraceAnalysis& t = a.analysis;
   FieldGroup group{"Verdict", {}};
   auto& f = group.fields;
-  f.push_back({"verdict.status", "", null_value(), ""});
   f.push_back({"verdict.wall", "wall", text(std::string(name(t.wall))), ""});
   f.push_back({"verdict.wall_share", "its share of the time", share(t.wall_share), ""});
   f.push_back({"verdict.sentence", "", text(t.sentence), ""});
@@ -265,26 +264,25 @@ Table steps_table(const TraceAnalysis& t) {
   return table;
 }
 
-Table findings_table(const TraceAnalysis& t) {
-  Table table{"findings",
-              "What costs time",
-              {{"title", "finding", Unit::none, true},
-               {"lost_s", "lost", Unit::seconds},
-               {"gain_s", "gain at most", Unit::seconds},
-               {"gain_tok_s", "", Unit::tokens_per_second},
-               {"evidence", "evidence", Unit::none, true},
-               {"cause", "", Unit::none},
-               {"lever", "change", Unit::none, true}},
+/// Nothing without meters.
+void add_meters(const TraceAnalysis& t, Document& doc) {
+  if (!t.meters) return;
+  Table table{"meters",
+              "The chip's own meters, of their peak",
+              {{"meter", "meter", Unit::none, true},
+               {"busy_mean", "mean while busy", Unit::percent},
+               {"span_mean", "mean", Unit::percent},
+               {"highest", "highest", Unit::percent}},
               {},
-              findings_on_terminal};
-  const bool rates =
-      std::any_of(t.findings.begin(), t.findings.end(), [](const TraceFinding& f) { return f.gain_tok_s.has_value(); });
-  if (rates) table.columns[3].label = "tok/s";
-  for (const TraceFinding& f : t.findings) {
-    table.rows.push_back({text(f.title), seconds(f.lost_s), seconds(f.gain_s), maybe(f.gain_tok_s, tokens_per_second),
-                          text(f.evidence), text(f.cause), text(f.lever)});
+              0};
+  for (const diagnose::MeterReading& m : t.meters->readings) {
+    table.rows.push_back({text(m.name), maybe(m.busy_mean, share), share(m.span_mean), share(m.highest)});
   }
-  return table;
+  doc.blocks.emplace_back(std::move(table));
+  FieldGroup group{"", {}};
+  group.fields.push_back({"meter.samples", "samples", count(t.meters->samples), ""});
+  group.fields.push_back({"meter.coverage", "busy time they cover", share(t.meters->coverage), ""});
+  doc.blocks.emplace_back(std::move(group));
 }
 
 FieldGroup coverage_group(const diagnose::Coverage& c) {
@@ -348,7 +346,8 @@ Document trace_view(const TraceAnswer& a, bool explain, const app::TraceComparis
   }
   if (comparison != nullptr) add_comparison(*comparison, doc);
   doc.blocks.emplace_back(time_bar(t));
-  if (!t.findings.empty()) doc.blocks.emplace_back(findings_table(t));
+  if (!t.findings.empty()) doc.blocks.emplace_back(findings_table(t.findings));
+  add_meters(t, doc);
   doc.blocks.emplace_back(classes_table(t));
   doc.blocks.emplace_back(shapes_table(t));
   doc.blocks.emplace_back(step_group(t));

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "corridor/base/result.h"
+#include "corridor/diagnose/finding.h"
 #include "corridor/diagnose/trace/kernel_class.h"
 #include "corridor/hardware/device.h"
 #include "corridor/profile/trace.h"
@@ -83,12 +84,6 @@ struct KernelRow {
 };
 
 /// What to change, ranked by the time it costs.
-struct CounterFinding {
-  std::string title, evidence, cause, lever;
-  double lost_s = 0;  ///< time above the binding roof, in the profiled run
-  double gain_s = 0;  ///< at most; never more than `lost_s`
-};
-
 struct BoundTotal {
   CounterBound bound = CounterBound::unknown;
   double time_s = 0, kernels = 0, launches = 0;
@@ -101,7 +96,7 @@ struct CounterAnalysis {
   bool has_counters = false;                  ///< false: the file only times kernels
   std::vector<KernelRow> rows;                ///< by time, then as in the file
   std::vector<BoundTotal> bounds;             ///< by time
-  std::vector<CounterFinding> findings;       ///< by time lost
+  std::vector<Finding> findings;              ///< by time lost
   CounterBound wall = CounterBound::unknown;  ///< of the most time
   double wall_share = 0;                      ///< of time_s
   std::string sentence;                       ///< the verdict in one line

@@ -162,7 +162,7 @@ TEST(Counters, FindingsAreRankedAndNeverGainMoreThanTheyTouch) {
   EXPECT_NEAR(a->findings[0].lost_s, 0.9e-3, 1e-9);
   EXPECT_THAT(a->findings[0].cause, HasSubstr("grid is smaller"));
   EXPECT_THAT(a->findings[1].lever, HasSubstr("fewer bytes"));
-  for (const CounterFinding& f : a->findings) EXPECT_LE(f.gain_s, f.lost_s);
+  for (const Finding& f : a->findings) EXPECT_LE(f.gain_s, f.lost_s);
 }
 
 TEST(Counters, TimesAloneHaveNoRoof) {

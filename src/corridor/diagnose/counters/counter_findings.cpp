@@ -53,7 +53,7 @@ std::string evidence_of(const KernelRow& row) {
   return text;
 }
 
-void explain_latency(const KernelRow& row, CounterFinding& f) {
+void explain_latency(const KernelRow& row, Finding& f) {
   const bool few_blocks = row.waves && *row.waves < few_waves;
   const bool limited = row.theoretical_occupancy && *row.theoretical_occupancy < low_occupancy;
   const auto each = row.time_per_launch_s();
@@ -74,7 +74,7 @@ void explain_latency(const KernelRow& row, CounterFinding& f) {
   }
 }
 
-void explain_roof(const KernelRow& row, CounterFinding& f) {
+void explain_roof(const KernelRow& row, Finding& f) {
   switch (row.bound) {
     case CounterBound::dram:
       f.cause = "it moves bytes of main memory, below the rate of the chip";
@@ -101,7 +101,7 @@ void explain_roof(const KernelRow& row, CounterFinding& f) {
 }
 
 /// Of kernels without a roof: what fusing the short ones could gain at most.
-std::optional<CounterFinding> short_launches(const CounterAnalysis& a) {
+std::optional<Finding> short_launches(const CounterAnalysis& a) {
   double time_s = 0, launches = 0;
   for (const KernelRow& row : a.rows) {
     const auto each = row.time_per_launch_s();
@@ -111,7 +111,7 @@ std::optional<CounterFinding> short_launches(const CounterAnalysis& a) {
     launches += row.launches;
   }
   if (launches < 2 || time_s < smallest_share * a.time_s) return std::nullopt;
-  CounterFinding f;
+  Finding f;
   f.title = "launches shorter than 10 µs";
   f.lost_s = time_s;
   f.gain_s = time_s;
@@ -124,14 +124,14 @@ std::optional<CounterFinding> short_launches(const CounterAnalysis& a) {
 
 }  // namespace
 
-std::vector<CounterFinding> counter_findings(const CounterAnalysis& a) {
-  std::vector<CounterFinding> findings;
+std::vector<Finding> counter_findings(const CounterAnalysis& a) {
+  std::vector<Finding> findings;
   for (const KernelRow& row : a.rows) {
     if (!row.fraction_of_roof || row.time_s <= 0) continue;
     const double fraction = std::min(1.0, *row.fraction_of_roof);
     const double lost_s = row.time_s * (1 - fraction);
     if (fraction >= at_the_roof || lost_s < smallest_share * a.time_s) continue;
-    CounterFinding f;
+    Finding f;
     f.title = fmt::format("{}{} at {:.2g} % of its nearest roof", short_label(row.label),
                           row.shape.empty() ? "" : " (" + row.shape + ")", fraction * 100);
     f.lost_s = lost_s;
@@ -142,7 +142,7 @@ std::vector<CounterFinding> counter_findings(const CounterAnalysis& a) {
   }
   if (auto f = short_launches(a)) findings.push_back(std::move(*f));
   std::stable_sort(findings.begin(), findings.end(),
-                   [](const CounterFinding& x, const CounterFinding& y) { return x.lost_s > y.lost_s; });
+                   [](const Finding& x, const Finding& y) { return x.lost_s > y.lost_s; });
   if (findings.size() > most_findings) findings.resize(most_findings);
   return findings;
 }

@@ -10,6 +10,6 @@ namespace corridor::diagnose {
 
 /// At most twenty, the largest loss first; kernels within a tenth of their roof have none. Rows without a roof give one
 /// finding together when their launches are short.
-[[nodiscard]] std::vector<CounterFinding> counter_findings(const CounterAnalysis& analysis);
+[[nodiscard]] std::vector<Finding> counter_findings(const CounterAnalysis& analysis);
 
 }  // namespace corridor::diagnose

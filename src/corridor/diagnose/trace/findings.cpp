@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function a kind of loss: idle time, unfused passes, products and attention below their roof, transfers.
+// One function a kind of loss: idle time, unfused passes, products and attention below their roof, transfers, and what
+// the chip's own meters leave unused.
 #include "corridor/diagnose/trace/findings.h"
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <string>
 
+#include "corridor/diagnose/trace/meters.h"
 #include "corridor/units/text.h"
 
 namespace corridor::diagnose {
@@ -33,19 +35,20 @@ class LossFinder {
              const TraceAnalysis& analysis)
       : input_(input), timeline_(timeline), spans_(spans), analysis_(analysis) {}
 
-  std::vector<TraceFinding> run() {
+  std::vector<Finding> run() {
     idle();
     unfused_passes();
     for (const ShapeRow& row : analysis_.shapes) below_roof(row);
     transfers();
-    for (TraceFinding& finding : found_) add_rate(finding);
+    meters();
+    for (Finding& finding : found_) add_rate(finding);
     std::stable_sort(found_.begin(), found_.end(),
-                     [](const TraceFinding& a, const TraceFinding& b) { return a.lost_s > b.lost_s; });
+                     [](const Finding& a, const Finding& b) { return a.lost_s > b.lost_s; });
     return std::move(found_);
   }
 
  private:
-  void add(TraceFinding finding) {
+  void add(Finding finding) {
     if (finding.lost_s < least_share * analysis_.span_s || finding.gain_s <= 0) return;
     finding.gain_s = std::min(finding.gain_s, finding.lost_s);
     found_.push_back(std::move(finding));
@@ -56,7 +59,7 @@ class LossFinder {
     // A pause of the capture or of the load is told apart (a caveat): no launch would have filled it.
     const double pause = split.has_pause(analysis_.span_s) ? split.largest_gap_s : 0;
     const double launching = std::max(0.0, split.host_wait_s + split.launch_gap_s - pause);
-    TraceFinding launch;
+    Finding launch;
     launch.title = "the GPU waits for launches";
     launch.lost_s = launching;
     launch.evidence =
@@ -81,7 +84,7 @@ class LossFinder {
     launch.gain_s = launching - analysis_.kernels * graph_gap_s;
     add(std::move(launch));
 
-    TraceFinding wait;
+    Finding wait;
     wait.title = "the host waits for the GPU, then launches anew";
     wait.lost_s = split.synchronisation_s;
     wait.evidence = fmt::format("{} of idle time behind synchronising calls", time(split.synchronisation_s));
@@ -90,7 +93,7 @@ class LossFinder {
     wait.gain_s = split.synchronisation_s;
     add(std::move(wait));
 
-    TraceFinding data;
+    Finding data;
     data.title = "the GPU waits behind copies";
     data.lost_s = split.data_wait_s;
     data.evidence = fmt::format("{} of idle time directly behind a copy", time(split.data_wait_s));
@@ -123,7 +126,7 @@ class LossFinder {
       kernels += length;
       ++chains;
     }
-    TraceFinding finding;
+    Finding finding;
     finding.title = "element-wise passes that follow each other are not fused";
     finding.lost_s = gain;
     finding.evidence = fmt::format("{} kernels in {} chains take {}, {} of the span", kernels, chains, time(taken_s),
@@ -136,7 +139,7 @@ class LossFinder {
 
   void below_roof(const ShapeRow& row) {
     if (!row.fraction_of_roof || *row.fraction_of_roof >= reachable_fraction || is_pass(row.kernel_class)) return;
-    TraceFinding finding;
+    Finding finding;
     const double lost = row.total_s * (1 - *row.fraction_of_roof / reachable_fraction);
     const bool memory = row.bound == KernelBound::memory;
     finding.title = fmt::format("{}{} at {} of its roof", row.operation, row.shape.empty() ? "" : " " + row.shape,
@@ -160,7 +163,7 @@ class LossFinder {
       if (row.kernel_class == KernelClass::collective) collectives += row.total_s;
       if (row.kernel_class == KernelClass::copy && row.bound == KernelBound::interconnect) copies += row.total_s;
     }
-    TraceFinding finding;
+    Finding finding;
     finding.title = "collectives take GPU time";
     finding.lost_s = collectives;
     finding.evidence = fmt::format("{} in collectives, {} of the span; a collective also waits for the slowest rank",
@@ -169,7 +172,7 @@ class LossFinder {
     finding.lever = "fewer tensor parallel ranks; an all-reduce kernel of the engine for small messages; overlap";
     finding.gain_s = collectives;
     add(std::move(finding));
-    TraceFinding host;
+    Finding host;
     host.title = "copies between host and device";
     host.lost_s = copies;
     host.evidence = fmt::format("{} in copies", time(copies));
@@ -179,8 +182,38 @@ class LossFinder {
     add(std::move(host));
   }
 
+  /// What the chip's own meters leave unused while it works: all that there is where no shapes tell bytes and FLOPs.
+  void meters() {
+    if (!analysis_.meters || analysis_.coverage.by_operator + analysis_.coverage.by_annotation > 0.5) return;
+    const MeterSummary& m = *analysis_.meters;
+    if (!m.dram) return;
+    const double dram = *m.dram, tensor = m.tensor.value_or(0), highest = std::max(dram, tensor);
+    const bool memory = dram >= tensor;
+    Finding finding;
+    finding.title = fmt::format("{} at {} of the peak while the GPU is busy",
+                                memory ? "main memory runs" : "the tensor units run", percent(highest));
+    finding.lost_s = analysis_.gpu_busy_s * m.coverage * (1 - highest / reachable_fraction);
+    finding.gain_s = finding.lost_s;
+    finding.evidence = fmt::format("means of the chip's meters over {} of the busy time: main memory {}",
+                                   percent(m.coverage), percent(dram));
+    if (m.tensor) finding.evidence += fmt::format(", tensor units {}", percent(tensor));
+    if (m.sm_active) finding.evidence += fmt::format(", SMs with work {}", percent(*m.sm_active));
+    if (bound_by_meters(m) != KernelBound::unknown) {
+      finding.cause = "this roof bounds the work, and some of the time does not reach it";
+      finding.lever = memory ? "fewer bytes: quantise weights and KV cache, larger batches, fused passes"
+                             : "a narrower arithmetic type (fp8), shapes that are multiples of the tile";
+    } else if (m.sm_active.value_or(1) < 0.6) {
+      finding.cause = "part of the SMs has no work: grids smaller than the chip";
+      finding.lever = "larger batches; kernels that split their sums (split-K, split-KV); several streams";
+    } else {
+      finding.cause = "the SMs have work and wait: few reads in flight, few warps, short kernels";
+      finding.lever = "fewer, larger kernels; counters of the longest ones (ncu --set roofline) tell on what they wait";
+    }
+    add(std::move(finding));
+  }
+
   /// More generated tokens a second, when the steps tell how many they made.
-  void add_rate(TraceFinding& finding) const {
+  void add_rate(Finding& finding) const {
     double tokens = 0;
     for (const StepRow& step : analysis_.steps) tokens += step.decode_sequences.value_or(0);
     const double left = analysis_.span_s - finding.gain_s;
@@ -192,13 +225,13 @@ class LossFinder {
   const DeviceTimeline& timeline_;
   const SpanRows& spans_;
   const TraceAnalysis& analysis_;
-  std::vector<TraceFinding> found_;
+  std::vector<Finding> found_;
 };
 
 }  // namespace
 
-std::vector<TraceFinding> find_losses(const TraceInput& input, const DeviceTimeline& timeline, const SpanRows& spans,
-                                      const TraceAnalysis& analysis) {
+std::vector<Finding> find_losses(const TraceInput& input, const DeviceTimeline& timeline, const SpanRows& spans,
+                                 const TraceAnalysis& analysis) {
   return LossFinder(input, timeline, spans, analysis).run();
 }
 

@@ -8,7 +8,7 @@
 
 namespace corridor::diagnose {
 
-[[nodiscard]] std::vector<TraceFinding> find_losses(const TraceInput& input, const DeviceTimeline& timeline,
-                                                    const SpanRows& spans, const TraceAnalysis& analysis);
+[[nodiscard]] std::vector<Finding> find_losses(const TraceInput& input, const DeviceTimeline& timeline,
+                                               const SpanRows& spans, const TraceAnalysis& analysis);
 
 }  // namespace corridor::diagnose

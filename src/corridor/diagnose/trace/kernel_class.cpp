@@ -2,9 +2,10 @@
 // Words that tell a class; the first that fits decides, so the narrow ones come first.
 #include "corridor/diagnose/trace/kernel_class.h"
 
-#include <algorithm>
 #include <array>
 #include <string>
+
+#include "corridor/base/lower.h"
 
 namespace corridor::diagnose {
 namespace {
@@ -168,13 +169,7 @@ constexpr std::array<Word, 60> operation_words = {{
     {"arange", elementwise},
 }};
 
-std::string lower(std::string_view text) {
-  constexpr std::size_t most_looked_at = 1024;  // template arguments go on for pages
-  std::string out(text.substr(0, most_looked_at));
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
+constexpr std::size_t most_looked_at = 1024;  // bytes of a name: template arguments go on for pages
 
 template <std::size_t n>
 std::optional<KernelClass> first_word(const std::array<Word, n>& words, std::string_view text) {
@@ -197,7 +192,7 @@ bool only_arranges(std::string_view name) {
 }  // namespace
 
 std::optional<KernelClass> class_of_operation(std::string_view name) {
-  const std::string text = lower(name);
+  const std::string text = lower(name.substr(0, most_looked_at));
   const std::size_t colons = text.rfind("::");
   const std::string_view last = std::string_view(text).substr(colons == std::string::npos ? 0 : colons + 2);
   if (text.starts_with("aten::") && only_arranges(last)) return std::nullopt;
@@ -206,7 +201,7 @@ std::optional<KernelClass> class_of_operation(std::string_view name) {
 }
 
 KernelClass class_of_kernel(std::string_view name) {
-  return first_word(kernel_words, lower(name)).value_or(KernelClass::other);
+  return first_word(kernel_words, lower(name.substr(0, most_looked_at))).value_or(KernelClass::other);
 }
 
 }  // namespace corridor::diagnose

@@ -6,6 +6,8 @@
 #include <map>
 #include <string_view>
 
+#include "corridor/base/sorting.h"
+
 namespace corridor::diagnose {
 namespace {
 
@@ -30,7 +32,7 @@ class HostWaits {
     for (const HostCall& call : trace.calls) {
       if (waits(trace.names.text(call.name))) intervals_.emplace_back(call.start_s, call.end_s());
     }
-    std::sort(intervals_.begin(), intervals_.end());
+    sort_if_needed(intervals_);
     std::size_t kept = 0;
     for (const auto& interval : intervals_) {
       if (kept > 0 && interval.first <= intervals_[kept - 1].second) {
@@ -59,8 +61,8 @@ std::vector<DeviceTimeline> timelines(const Trace& trace) {
   std::vector<DeviceTimeline> out;
   for (auto& [device, line] : by_device) {
     line.device = device;
-    std::stable_sort(line.spans.begin(), line.spans.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return trace.gpu[a].start_s < trace.gpu[b].start_s; });
+    stable_sort_if_needed(
+        line.spans, [&](std::uint32_t a, std::uint32_t b) { return trace.gpu[a].start_s < trace.gpu[b].start_s; });
     line.first_s = trace.gpu[line.spans.front()].start_s;
     double covered = line.first_s;
     for (const std::uint32_t i : line.spans) {

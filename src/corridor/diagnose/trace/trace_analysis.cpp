@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "corridor/diagnose/trace/findings.h"
+#include "corridor/diagnose/trace/meters.h"
 #include "corridor/diagnose/trace/span_rows.h"
 #include "corridor/diagnose/trace/step_annotation.h"
 #include "corridor/diagnose/trace/timeline.h"
@@ -142,6 +143,8 @@ void judge(TraceAnalysis& analysis) {
   time[static_cast<std::size_t>(KernelBound::overhead)] = analysis.idle.total_s();
   const auto largest = std::max_element(time.begin(), time.end());
   analysis.wall = static_cast<KernelBound>(largest - time.begin());
+  // No shapes tell what bounds the work: the chip's own meters may.
+  if (analysis.wall == KernelBound::unknown && analysis.meters) analysis.wall = bound_by_meters(*analysis.meters);
   analysis.wall_share = analysis.span_s > 0 ? *largest / analysis.span_s : 0;
 }
 
@@ -160,24 +163,32 @@ std::optional<double> fraction_at_wall(const TraceAnalysis& analysis) {
   return time_s > 0 ? std::optional(roof_s / time_s) : std::nullopt;
 }
 
+/// What the meters say of the memory while the GPU works; empty without them.
+std::string meter_words(const TraceAnalysis& analysis) {
+  if (!analysis.meters || !analysis.meters->dram) return {};
+  return fmt::format("; by the chip's meter main memory runs at {:.0f} % of its peak while busy",
+                     *analysis.meters->dram * 100);
+}
+
 std::string verdict(const TraceAnalysis& analysis) {
   std::string words =
       fmt::format("The GPU is busy {:.1f} % of {}", analysis.busy_fraction() * 100, time(analysis.span_s));
   if (analysis.wall == KernelBound::unknown) {
-    return words + fmt::format("; what bounds {:.0f} % of the time is not known", analysis.wall_share * 100);
+    return words + fmt::format("; what bounds {:.0f} % of the time is not known", analysis.wall_share * 100) +
+           meter_words(analysis);
   }
   if (analysis.wall == KernelBound::overhead) {
     words += fmt::format(": overhead-bound, {:.0f} % of the time no kernel runs", analysis.wall_share * 100);
     if (analysis.idle.has_pause(analysis.span_s)) {
       words += fmt::format(" ({:.0f} % in one gap)", analysis.idle.largest_gap_s / analysis.span_s * 100);
     }
-    return words;
+    return words + meter_words(analysis);
   }
   words +=
       fmt::format("; {:.0f} % of the time goes to work bound by {}", analysis.wall_share * 100, name(analysis.wall));
   const std::optional<double> fraction = fraction_at_wall(analysis);
   if (fraction) words += fmt::format(", which reaches {:.0f} % of that roof", *fraction * 100);
-  return words;
+  return words + meter_words(analysis);
 }
 
 /// Puts the rows in order of their time; each span keeps its row.
@@ -281,6 +292,7 @@ Result<TraceAnalysis> analyse(const TraceInput& input) {
   for (ShapeRow& row : analysis.shapes) place_row(input.device, row);
   analysis.classes = class_totals(analysis.shapes);
   analysis.coverage = coverage_of(analysis.shapes, analysis.kernel_time_s);
+  analysis.meters = summarise_meters(trace, timeline);
   judge(analysis);
   analysis.findings = find_losses(input, timeline, spans, analysis);
   analysis.spans = timeline.spans;

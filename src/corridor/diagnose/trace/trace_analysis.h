@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "corridor/base/result.h"
+#include "corridor/diagnose/finding.h"
 #include "corridor/hardware/device.h"
 #include "corridor/model/model_spec.h"
 #include "corridor/profile/trace.h"
@@ -84,18 +85,22 @@ struct ClassTotal {
   double bytes_time_s = 0, flops_time_s = 0;  ///< time of those
 };
 
-struct TraceFinding {
-  std::string title;
-  double lost_s = 0;
-  std::string evidence;  ///< numbers, and where in the trace
-  std::string cause;
-  std::string lever;                 ///< what to change
-  std::optional<double> gain_tok_s;  ///< generated tokens a second more, when the steps tell how many they made
-  double gain_s = 0;                 ///< at most, of the traced time; capped by the share it touches
-};
-
 struct Coverage {
   double by_operator = 0, by_annotation = 0, by_name = 0, none = 0;  ///< shares of GPU time; they add up to 1
+};
+
+/// One meter of the chip, as a share of what it can do.
+struct MeterReading {
+  std::string name;                 ///< "main memory, read and written"
+  std::optional<double> busy_mean;  ///< over the samples in which the GPU worked half of the time or more
+  double span_mean = 0, highest = 0;
+};
+
+struct MeterSummary {
+  std::vector<MeterReading> readings;
+  double samples = 0;                             ///< inside the span
+  double coverage = 0;                            ///< share of the busy time that the busy samples cover
+  std::optional<double> dram, tensor, sm_active;  ///< means while busy
 };
 
 struct TraceAnalysis {
@@ -112,7 +117,8 @@ struct TraceAnalysis {
   std::vector<std::uint32_t> spans;         ///< of the device, by start: indices into Trace::gpu
   std::vector<std::uint32_t> row_of_span;   ///< for each of `spans` its index in `shapes`
   std::vector<StepRow> steps;               ///< in order
-  std::vector<TraceFinding> findings;       ///< by time lost
+  std::vector<Finding> findings;            ///< by time lost
+  std::optional<MeterSummary> meters;       ///< where the tool sampled the chip's own
   KernelBound wall = KernelBound::unknown;  ///< overhead: idle; memory, compute, interconnect: the busy time
   double wall_share = 0;                    ///< of the span
   std::string sentence;                     ///< the verdict in one line

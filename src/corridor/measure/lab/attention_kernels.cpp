@@ -24,7 +24,6 @@ using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 
 constexpr std::size_t most_heads = 16;
-constexpr std::size_t most_head_dim = 256;
 
 float max_row(const float* row, std::size_t count) {
   const D d;

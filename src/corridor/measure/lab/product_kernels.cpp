@@ -2,6 +2,7 @@
 // Matrix products: stored weights against a few vectors, and f32 matrices row by row or in blocks.
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "corridor/measure/lab/lab_kernels.h"
 #include "corridor/measure/lab/lab_targets.h"
@@ -86,15 +87,16 @@ struct LoadInt4 {
   HWY_INLINE void ask(std::size_t at, std::size_t count) const { ask_lines(codes + at / 2, count / 2); }
 };
 
-/// `rows` rows from `row` against `batch` vectors (`x_stride` apart) over depth [0, depth); adds to y.
+/// `rows` rows from `weights` against `batch` vectors (`x_stride` apart) over depth [0, depth); adds to `sums`, one
+/// vector of partial sums a row and vector (`sums_stride` floats between the vectors of two x).
 template <std::size_t rows, std::size_t batch>
 HWY_INLINE void tile(const float* weights, std::size_t row_stride, std::size_t depth, const float* x,
-                     std::size_t x_stride, float* y, std::size_t y_stride) {
+                     std::size_t x_stride, float* sums, std::size_t sums_stride) {
   const D d;
   const std::size_t n = hn::Lanes(d);
   V sum[rows][batch];
-  for (auto& line : sum) {
-    for (V& s : line) s = hn::Zero(d);
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t b = 0; b < batch; ++b) sum[r][b] = hn::LoadU(d, sums + b * sums_stride + r * n);
   }
   for (std::size_t k = 0; k < depth; k += n) {
     V vectors[batch];
@@ -105,7 +107,7 @@ HWY_INLINE void tile(const float* weights, std::size_t row_stride, std::size_t d
     }
   }
   for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t b = 0; b < batch; ++b) y[b * y_stride + r] += hn::GetLane(hn::SumOfLanes(d, sum[r][b]));
+    for (std::size_t b = 0; b < batch; ++b) hn::StoreU(sum[r][b], d, sums + b * sums_stride + r * n);
   }
 }
 
@@ -155,43 +157,49 @@ HWY_INLINE void few(const LabMatrix& w, std::size_t first, std::size_t last, con
   for (; row < last; ++row) few_rows<1, batch, 4>(load, w, row, x, y);
 }
 
-constexpr std::size_t wide_rows = 16;
-// The vectors of a large batch do not fit in a core's own cache, a stretch of them does: it serves so many rows.
-constexpr std::size_t block_rows = 128;
+constexpr std::size_t wide_rows = 8;
 constexpr std::size_t wide_depth = 512;
+// The vectors of a large batch do not fit in a core's own cache, a stretch of them does: it serves so many rows.
+constexpr std::size_t block_rows = 64;
 
-/// `rows` widened rows against all vectors, four by four where there are four.
+/// `rows` widened rows against all vectors, four by four where there are four. `sums` begins at the first of the rows.
 HWY_INLINE void all_vectors(const float* wide, std::size_t rows, std::size_t depth, const LabMatrix& w, const float* x,
-                            std::size_t batch, float* y) {
+                            std::size_t batch, float* sums) {
+  const std::size_t n = hn::Lanes(D());
+  const std::size_t stride = block_rows * n;
   for (std::size_t b = 0; b < batch; b += 4) {
     const std::size_t vectors = std::min<std::size_t>(4, batch - b);
     for (std::size_t r = 0; r < rows; r += 4) {
       const std::size_t lines = std::min<std::size_t>(4, rows - r);
       const float* from = wide + r * wide_depth;
       const float* xs = x + b * w.depth;
-      float* ys = y + b * w.rows + r;
+      float* into = sums + b * stride + r * n;
       if (vectors == 4 && lines == 4) {
-        tile<4, 4>(from, wide_depth, depth, xs, w.depth, ys, w.rows);
+        tile<4, 4>(from, wide_depth, depth, xs, w.depth, into, stride);
         continue;
       }
       for (std::size_t i = 0; i < vectors * lines; ++i) {
         const std::size_t v = i / lines;
         const std::size_t l = i % lines;
-        tile<1, 1>(from + l * wide_depth, wide_depth, depth, xs + v * w.depth, w.depth, ys + v * w.rows + l, w.rows);
+        tile<1, 1>(from + l * wide_depth, wide_depth, depth, xs + v * w.depth, w.depth, into + v * stride + l * n,
+                   stride);
       }
     }
   }
 }
 
-/// Many vectors: a small tile of weights is widened once and used for all of them from the nearest cache.
+/// Many vectors: a small tile of weights is widened once and used for all of them from the nearest cache. Sums stay
+/// vectors until the whole depth is in them: adding up the lanes of each is dear.
 template <class Load>
 void many(const LabMatrix& w, std::size_t first, std::size_t last, const float* x, std::size_t batch, float* y) {
   const Load load(w);
   const D d;
+  const std::size_t n = hn::Lanes(d);
   alignas(64) float wide[wide_rows * wide_depth];
-  for (std::size_t b = 0; b < batch; ++b) std::fill(y + b * w.rows + first, y + b * w.rows + last, 0.0F);
+  std::vector<float> sums(batch * block_rows * n);
   for (std::size_t block = first; block < last; block += block_rows) {
     const std::size_t end = std::min(block + block_rows, last);
+    std::fill(sums.begin(), sums.end(), 0.0F);
     for (std::size_t begin = 0; begin < w.depth; begin += wide_depth) {
       const std::size_t depth = std::min(wide_depth, w.depth - begin);
       for (std::size_t row = block; row < end; row += wide_rows) {
@@ -199,9 +207,15 @@ void many(const LabMatrix& w, std::size_t first, std::size_t last, const float* 
         for (std::size_t r = 0; r < rows; ++r) {
           const std::size_t at = (row + r) * w.depth + begin;
           load.ask(at, depth);
-          for (std::size_t k = 0; k < depth; k += hn::Lanes(d)) hn::StoreU(load(at + k), d, wide + r * wide_depth + k);
+          for (std::size_t k = 0; k < depth; k += n) hn::StoreU(load(at + k), d, wide + r * wide_depth + k);
         }
-        all_vectors(wide, rows, depth, w, x + begin, batch, y + row);
+        all_vectors(wide, rows, depth, w, x + begin, batch, sums.data() + (row - block) * n);
+      }
+    }
+    for (std::size_t b = 0; b < batch; ++b) {
+      for (std::size_t row = block; row < end; ++row) {
+        const V sum = hn::LoadU(d, sums.data() + (b * block_rows + row - block) * n);
+        y[b * w.rows + row] = hn::GetLane(hn::SumOfLanes(d, sum));
       }
     }
   }

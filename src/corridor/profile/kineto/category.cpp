@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "corridor/base/lower.h"
+
 namespace corridor::profile::kineto {
 namespace {
 
@@ -47,11 +49,10 @@ constexpr std::array<CategoryName, 28> categories = {{
 }  // namespace
 
 Category category_of(std::string_view text) {
-  std::array<char, 24> lower{};
-  if (text.empty() || text.size() > lower.size()) return Category::other;
-  std::transform(text.begin(), text.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  const std::string_view word(lower.data(), text.size());
+  std::array<char, 24> small{};  // no memory is asked for: this runs once for each event
+  if (text.empty() || text.size() > small.size()) return Category::other;
+  std::transform(text.begin(), text.end(), small.begin(), [](char c) { return lower(c); });
+  const std::string_view word(small.data(), text.size());
   for (const CategoryName& entry : categories) {
     if (entry.name.size() == word.size() && entry.name[0] == word[0] && entry.name == word) return entry.category;
   }

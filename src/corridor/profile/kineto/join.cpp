@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "corridor/base/sorting.h"
+
 namespace corridor::profile::kineto {
 namespace {
 
@@ -24,16 +26,25 @@ class IdIndex {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (id_of(rows[i]) != 0) pairs_.emplace_back(id_of(rows[i]), static_cast<std::uint32_t>(i));
     }
-    std::sort(pairs_.begin(), pairs_.end());
+    sort_if_needed(pairs_);
   }
-  [[nodiscard]] std::uint32_t find(std::uint64_t id) const {
+  /// The first row of this id. Ids are asked for in about the order in which they were given, so the pair behind the
+  /// last answer is looked at first.
+  [[nodiscard]] std::uint32_t find(std::uint64_t id) {
     if (id == 0) return none;
-    const auto at = std::lower_bound(pairs_.begin(), pairs_.end(), std::pair{id, std::uint32_t{0}});
-    return at != pairs_.end() && at->first == id ? at->second : none;
+    const auto begins = [&](std::size_t i) {
+      return i < pairs_.size() && pairs_[i].first == id && (i == 0 || pairs_[i - 1].first != id);
+    };
+    if (!begins(last_) && !begins(++last_)) {
+      const auto at = std::lower_bound(pairs_.begin(), pairs_.end(), std::pair{id, std::uint32_t{0}});
+      last_ = static_cast<std::size_t>(at - pairs_.begin());
+    }
+    return last_ < pairs_.size() && pairs_[last_].first == id ? pairs_[last_].second : none;
   }
 
  private:
   std::vector<std::pair<std::uint64_t, std::uint32_t>> pairs_;
+  std::size_t last_ = 0;
 };
 
 LaunchShape parse_shape(std::string_view text) {
@@ -61,7 +72,7 @@ void annotate_on_gpu(const std::vector<RawAnnotation>& raw, std::vector<GpuSpan>
   for (std::uint32_t i = 0; i < annotations.size(); ++i) {
     if (annotations[i].on_gpu) order.push_back(i);
   }
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  sort_if_needed(order, [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(raw[a].device, annotations[a].start_s, -annotations[a].duration_s) <
            std::tuple(raw[b].device, annotations[b].start_s, -annotations[b].duration_s);
   });
@@ -96,7 +107,7 @@ void annotate_by_launch(const std::vector<RawAnnotation>& raw, Trace& trace) {
     if (!trace.annotations[i].on_gpu) order.push_back(i);
   }
   if (order.empty()) return;
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  sort_if_needed(order, [&](std::uint32_t a, std::uint32_t b) {
     return std::pair(raw[a].thread, trace.annotations[a].start_s) <
            std::pair(raw[b].thread, trace.annotations[b].start_s);
   });
@@ -121,7 +132,7 @@ void annotate_by_launch(const std::vector<RawAnnotation>& raw, Trace& trace) {
 void mend_durations(Trace& trace) {
   std::vector<std::uint32_t> order(trace.gpu.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  sort_if_needed(order, [&](std::uint32_t a, std::uint32_t b) {
     const GpuSpan &x = trace.gpu[a], &y = trace.gpu[b];
     return std::tuple(x.device, x.stream, x.start_s) < std::tuple(y.device, y.stream, y.start_s);
   });
@@ -164,7 +175,7 @@ void keep_ops(const RawEvents& events, std::vector<std::uint32_t>& op_of_gpu, Tr
   const std::vector<RawOp>& raw = events.ops;
   std::vector<std::uint32_t> order(raw.size()), parent(raw.size(), none);
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  sort_if_needed(order, [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(raw[a].thread, raw[a].ts, -raw[a].dur) < std::tuple(raw[b].thread, raw[b].ts, -raw[b].dur);
   });
   std::vector<std::uint32_t> open;
@@ -227,11 +238,11 @@ void join(RawEvents events, Trace& trace) {
   trace.host_span_s = events.any ? (events.last_ts - first) * seconds_per_us : 0;
   trace.with_stack = trace.with_stack || events.python_stacks;
   trace.names = std::move(events.names);
-  std::stable_sort(events.gpu.begin(), events.gpu.end(), [](const RawGpu& a, const RawGpu& b) {
+  stable_sort_if_needed(events.gpu, [](const RawGpu& a, const RawGpu& b) {
     return std::pair(a.device, a.ts) < std::pair(b.device, b.ts);
   });
-  const IdIndex calls(events.calls, [](const RawCall& c) { return c.correlation; });
-  const IdIndex ops(events.ops, [](const RawOp& o) { return o.external; });
+  IdIndex calls(events.calls, [](const RawCall& c) { return c.correlation; });
+  IdIndex ops(events.ops, [](const RawOp& o) { return o.external; });
   std::vector<std::uint32_t> op_of_gpu;
   trace.gpu.reserve(events.gpu.size());
   op_of_gpu.reserve(events.gpu.size());

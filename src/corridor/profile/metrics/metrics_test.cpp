@@ -5,6 +5,7 @@
 
 #include "corridor/base/file.h"
 #include "corridor/profile/file_kind.h"
+#include "corridor/profile/metrics/http_page.h"
 #include "corridor/profile/metrics/server_metrics.h"
 
 namespace corridor::profile {
@@ -185,6 +186,41 @@ TEST(MetricsSamples, RealPages) {
   const ServerMetrics gpus = metrics_of(*dcgm);
   ASSERT_EQ(gpus.gpus.size(), 1U);
   EXPECT_THAT(gpus.gpus[0].sm_clock_hz, near(139e6));
+}
+
+/// The body when whole, "later" while more must come, or what is wrong.
+std::string body_of(std::string_view bytes, bool closed = false) {
+  const auto page = parse_http_page(bytes, closed);
+  if (!page) return page.error().line();
+  return *page ? std::to_string((*page)->status) + " " + (*page)->body : "later";
+}
+
+TEST(HttpPage, CountedChunkedAndUntilTheEnd) {
+  EXPECT_EQ(body_of("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef"), "200 abc");
+  EXPECT_EQ(body_of("HTTP/1.0 200 OK\r\ncontent-type: text/plain\r\n\r\nabc"), "later");
+  EXPECT_EQ(body_of("HTTP/1.0 200 OK\r\ncontent-type: text/plain\r\n\r\nabc", true), "200 abc");
+  EXPECT_EQ(
+      body_of("HTTP/1.1 200 OK\r\nTRANSFER-ENCODING: Chunked\r\n\r\n4;x=1\r\nabcd\r\na\r\n0123456789\r\n0\r\n\r\n"),
+      "200 abcd0123456789");
+  EXPECT_EQ(parse_http_page("HTTP/1.1 307 Moved\r\nLocation: /metrics/\r\nContent-Length: 0\r\n\r\n", false)
+                .value()
+                .value()
+                .location,
+            "/metrics/");
+}
+
+TEST(HttpPage, EveryBeginningWaitsOrFailsButNeverAnswersLess) {
+  const std::string whole = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
+  for (std::size_t cut = 0; cut + 4 < whole.size(); ++cut) {
+    EXPECT_EQ(body_of(whole.substr(0, cut)), "later") << cut;
+    EXPECT_THAT(body_of(whole.substr(0, cut), true), HasSubstr("ends in the middle")) << cut;
+  }
+  EXPECT_THAT(body_of("SSH-2.0-OpenSSH"), HasSubstr("not HTTP"));
+  EXPECT_THAT(body_of("HTTP/1.1 2x0 OK\r\n\r\n"), HasSubstr("not HTTP"));
+  EXPECT_THAT(body_of("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"), HasSubstr("not HTTP"));
+  EXPECT_THAT(body_of("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), HasSubstr("no length"));
+  EXPECT_EQ(body_of("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nab"), "later");
+  EXPECT_THAT(body_of("HTTP/1.1 200 OK\r\n" + std::string(70000, 'x')), HasSubstr("does not end"));
 }
 
 TEST(MetricsCorpus, EveryFileAndEveryBeginningIsAnswered) {

@@ -35,6 +35,21 @@ struct Statement {
   ~Statement() { sqlite3_finalize(handle); }
 };
 
+/// A whole number of `length` bytes, the highest first, as the head of the file holds them.
+std::uint32_t number_at(std::string_view bytes, std::size_t at, std::size_t length) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < length; ++i) value = value << 8U | static_cast<unsigned char>(bytes[at + i]);
+  return value;
+}
+
+/// Size of the file by its head; 0 where the head does not tell, as old writers left it.
+std::uint64_t size_told(std::string_view bytes) {
+  constexpr std::size_t page_size_at = 16, change_at = 24, pages_at = 28, valid_for_at = 92;
+  if (number_at(bytes, change_at, 4) != number_at(bytes, valid_for_at, 4)) return 0;
+  const std::uint32_t page = number_at(bytes, page_size_at, 2);
+  return std::uint64_t{page == 1 ? 65536 : page} * number_at(bytes, pages_at, 4);
+}
+
 std::string quoted_name(std::string_view name) {
   std::string out = "\"";
   for (const char c : name) {
@@ -52,6 +67,7 @@ struct Database::State {
   std::string file;
   std::set<std::string> tables;
   std::int64_t steps_left = 0;
+  bool cut_off = false;
 
   State() = default;
   State(const State&) = delete;
@@ -148,10 +164,15 @@ Result<Database> Database::open(std::string_view bytes, const std::string& file)
   }
   auto state = std::make_unique<State>();
   state->file = file;
+  state->cut_off = bytes.size() < size_told(bytes);
   if (!state->attach(bytes) || !state->list_tables()) {
     return fail("the SQLite database is damaged: " + state->message(), file, "export the report again");
   }
   return Database(std::move(state));
+}
+
+bool Database::is_cut_off() const {
+  return state_->cut_off;
 }
 
 bool Database::has(std::string_view table) const {

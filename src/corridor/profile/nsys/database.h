@@ -39,6 +39,8 @@ class Database {
   Database& operator=(Database&&) noexcept;
   ~Database();
 
+  /// Whether the file is shorter than its own head says: what stood on the last pages is lost.
+  [[nodiscard]] bool is_cut_off() const;
   [[nodiscard]] bool has(std::string_view table) const;
   /// The first of these tables that is there; empty when none is.
   [[nodiscard]] std::string first_of(std::initializer_list<std::string_view> tables) const;

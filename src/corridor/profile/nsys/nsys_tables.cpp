@@ -109,6 +109,7 @@ class TableReader {
       if (found == by_gpu.end() || cuda < 0 || cuda >= most_devices) continue;
       trace_.devices.push_back(found->second);
       trace_.devices.back().id = static_cast<std::uint16_t>(cuda);
+      out_.cuda_of_gpu.emplace(gpu, trace_.devices.back().id);
     }
   }
 

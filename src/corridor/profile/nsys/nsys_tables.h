@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct RawTables {
   std::vector<RawSpan> spans;
   std::vector<RawCall> calls;
   std::vector<RawRange> ranges;
+  std::map<std::int64_t, std::uint16_t> cuda_of_gpu;  ///< numbers of the machine → of the process
   bool kernel_table = false;
 };
 

@@ -218,6 +218,64 @@ TEST(Nsys, SummariesOfEveryAge) {
   EXPECT_THAT(stats("Time (%),Total Time (ns),Instances,Name\n").error().line(), HasSubstr("no row"));
 }
 
+TEST(Nsys, EachKernelOfAGpuTraceWithItsStart) {
+  const std::string head = " ** CUDA GPU Trace (cuda_gpu_trace):\n\n";
+  const std::string table =
+      "Start (us),Duration (ms),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Bytes (MB),Device,Ctx,Strm,Name\n"
+      "\"1,030.5\",0.02,2,4,2,1,128,1,1,,NVIDIA A100 (1),1,7,\"gemm<a, b>\"\n"
+      "1000,0.01,1,,,,,,,2.5,NVIDIA A100 (1),1,8,[CUDA memcpy HtoD]\n"
+      "x,1,2,4,2,1,128,1,1,,NVIDIA A100 (1),1,7,damaged\n";
+  ASSERT_TRUE(looks_like_nsys_gpu_trace(summary + "Time (%),Total Time (ns),Instances,Name\n\n" + head + table));
+  EXPECT_FALSE(looks_like_nsys_gpu_trace(summary));
+  const std::string text = head + table + "\n" + table;
+  const auto source = open_bytes(text, "trace.csv");
+  const Result<Trace> t = read_nsys_gpu_trace(*source, "trace.csv");
+  ASSERT_TRUE(t) << t.error().line();
+  ASSERT_EQ(t->gpu.size(), 2U);
+  EXPECT_EQ(t->names.text(t->gpu[0].name), "Memcpy HtoD");
+  EXPECT_EQ(t->gpu[0].work, GpuWork::copy);
+  EXPECT_EQ(t->gpu[0].start_s, 0);
+  EXPECT_EQ(t->gpu[0].bytes, 2.5e6);
+  EXPECT_NEAR(t->gpu[1].start_s, 30.5e-6, 1e-12);
+  EXPECT_NEAR(t->gpu[1].duration_s, 20e-6, 1e-12);
+  EXPECT_EQ(t->shapes[t->gpu[1].shape].grid[1], 2U);
+  ASSERT_EQ(t->devices.size(), 1U);
+  EXPECT_EQ(t->devices[0].name, "NVIDIA A100");
+  EXPECT_EQ(t->devices[0].id, t->gpu[1].device);
+  EXPECT_THAT(lost_words(*t), HasSubstr("rows without a name, a start or a duration (1) damaged"));
+  EXPECT_THAT(lost_words(*t), HasSubstr("further GPU traces"));
+  const auto none_left = open_bytes(table.substr(0, table.find('\n') + 1), "trace.csv");
+  EXPECT_THAT(read_nsys_gpu_trace(*none_left, "trace.csv").error().line(), HasSubstr("no row of a GPU trace"));
+}
+
+TEST(Nsys, MetersOfTheChipAreSamplesOfTheirGpu) {
+  // GPU 3 of the machine is device 0 of the process; the rows of 7000 ns come apart, one value is impossible.
+  const std::string meters = R"(
+    CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INT, cudaId INT); INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (3, 0);
+    UPDATE TARGET_INFO_GPU SET id = 3;
+    CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INT, metricId INT, metricName TEXT);
+    INSERT INTO TARGET_INFO_GPU_METRICS VALUES (259, 1, 'DRAM Read Bandwidth [Throughput %]'),
+      (259, 2, 'Tensor Active [Throughput %]'), (259, 3, 'GPC Clock Frequency [MHz]');
+    CREATE TABLE GPU_METRICS (timestamp INT, typeId INT, metricId INT, value INT);
+    INSERT INTO GPU_METRICS VALUES (7000, 259, 1, 40), (5000, 259, 1, 20), (5000, 259, 2, 90), (5000, 259, 3, 1410000000),
+      (7000, 259, 2, 10), (9000, 259, 1, 101), (9000, 260, 1, 5);)";
+  const std::string bytes = database(strings + calls + kernels + meters);
+  const Result<Trace> t = read_nsys_sqlite(std::string_view(bytes), "r");
+  ASSERT_TRUE(t) << t.error().line();
+  ASSERT_EQ(t->meters.size(), 1U);
+  EXPECT_EQ(t->meters[0].device, 0);
+  const std::vector<MeterSample>& samples = t->meters[0].samples;
+  ASSERT_EQ(samples.size(), 2U);
+  EXPECT_NEAR(samples[0].at_s, 4e-6, 1e-15);  // the first call begins at 1000 ns
+  const auto share = [&](std::size_t i, Meter m) { return samples[i].share[static_cast<std::size_t>(m)]; };
+  EXPECT_FLOAT_EQ(share(0, Meter::dram_read), 0.2F);
+  EXPECT_FLOAT_EQ(share(0, Meter::tensor), 0.9F);
+  EXPECT_FLOAT_EQ(share(1, Meter::dram_read), 0.4F);
+  EXPECT_FLOAT_EQ(share(1, Meter::tensor), 0.1F);
+  EXPECT_LT(share(1, Meter::dram_write), 0);
+  EXPECT_THAT(lost_words(*t), HasSubstr("outside 0 to 100 % (1)"));
+}
+
 TEST(Nsys, CorpusIsAnswered) {
   const std::string folder = CORRIDOR_SOURCE_DIR "/fuzz/corpus/nsys/";
   const std::vector<std::string> files = folder_entries(folder);
@@ -226,8 +284,10 @@ TEST(Nsys, CorpusIsAnswered) {
   for (const std::string& file : files) {
     const Result<MappedFile> mapped = MappedFile::open(folder + file);
     ASSERT_TRUE(mapped) << file;
-    const Result<Trace> t = looks_like_nsys_sqlite(mapped->text()) ? read_nsys_sqlite(mapped->text(), file)
-                                                                   : stats(std::string(mapped->text()));
+    const auto source = open_bytes(mapped->text(), file);
+    const Result<Trace> t = looks_like_nsys_sqlite(mapped->text())      ? read_nsys_sqlite(mapped->text(), file)
+                            : looks_like_nsys_gpu_trace(mapped->text()) ? read_nsys_gpu_trace(*source, file)
+                                                                        : read_nsys_stats(*source, file);
     read_ones += t ? 1 : 0;
     if (!t) {
       EXPECT_EQ(t.error().line().find('\n'), std::string::npos) << file;

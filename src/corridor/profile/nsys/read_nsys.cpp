@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "corridor/profile/nsys/gpu_meters.h"
 #include "corridor/profile/nsys/nsys_tables.h"
 
 namespace corridor::profile {
@@ -36,12 +37,14 @@ class NsysJoin {
  public:
   NsysJoin(RawTables&& raw, Trace& trace) : raw_(std::move(raw)), trace_(trace) {}
 
-  void run() {
+  /// Returns the time that the trace counts from, in ns of the export's clock.
+  std::int64_t run() {
     find_ends();
     take_calls();
     take_ranges();
     take_spans();
     annotate();
+    return first_;
   }
 
  private:
@@ -173,6 +176,9 @@ Result<Trace> read_nsys_sqlite(std::string_view bytes, const std::string& file) 
   if (!database) return tl::unexpected(database.error());
   Trace trace;
   trace.format = "Nsight Systems SQLite";
+  if (database->is_cut_off()) {
+    trace.stats.drop("the end of the database: the file is cut off", Severity::loss);
+  }
   RawTables raw = nsys::read_tables(*database, trace);
   if (raw.spans.empty()) {
     if (!trace.stats.dropped.empty() && raw.calls.empty()) {
@@ -182,7 +188,9 @@ Result<Trace> read_nsys_sqlite(std::string_view bytes, const std::string& file) 
     }
     return no_work(*database, raw, file);
   }
-  NsysJoin(std::move(raw), trace).run();
+  const std::map<std::int64_t, std::uint16_t> cuda_of_gpu = raw.cuda_of_gpu;
+  const std::int64_t first_ns = NsysJoin(std::move(raw), trace).run();
+  nsys::read_meters(*database, cuda_of_gpu, first_ns, trace);
   return trace;
 }
 

@@ -35,4 +35,11 @@ namespace corridor::profile {
 /// and the sum of their time. Fails when there is no kernel summary in it, or an empty one.
 [[nodiscard]] Result<Trace> read_nsys_stats(ByteSource& source, const std::string& file);
 
+/// Whether the first bytes of a text hold the report `cuda_gpu_trace` of `nsys stats`.
+[[nodiscard]] bool looks_like_nsys_gpu_trace(std::string_view head);
+
+/// Reads the first table of it into Trace::gpu: kernels, copies and sets with their starts, devices and launch shapes.
+/// It holds no calls of the host. Fails when no row can be read; damaged rows are counted.
+[[nodiscard]] Result<Trace> read_nsys_gpu_trace(ByteSource& source, const std::string& file);
+
 }  // namespace corridor::profile

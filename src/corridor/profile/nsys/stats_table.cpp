@@ -8,6 +8,7 @@
 
 #include "corridor/profile/ncu/launch_sizes.h"
 #include "corridor/profile/nsys/read_nsys.h"
+#include "corridor/profile/nsys/stats_lines.h"
 #include "corridor/profile/paste/text_scan.h"
 #include "corridor/profile/points/cells.h"
 #include "corridor/profile/points/csv.h"
@@ -15,19 +16,8 @@
 namespace corridor::profile {
 namespace {
 
-constexpr std::size_t most_stats_bytes = std::size_t{256} << 20U;
-
-struct StatsLine {
-  std::string_view text;
-  std::size_t begin = 0, end = 0;  ///< end: of the next line's begin
-};
-
-StatsLine stats_line(std::string_view text, std::size_t at) {
-  const std::size_t found = std::min(text.find('\n', at), text.size());
-  StatsLine line{text.substr(at, found - at), at, std::min(found + 1, text.size())};
-  if (!line.text.empty() && line.text.back() == '\r') line.text.remove_suffix(1);
-  return line;
-}
+using nsys::stats_line;
+using nsys::StatsLine;
 
 bool is_stats_header(std::string_view line) {
   return contains(line, "Instances") && contains(line, "Total Time") && contains(line, "Name") && contains(line, ",");
@@ -48,12 +38,7 @@ class StatsReader {
 
   /// Reads the table whose header begins at `at`; returns where it ends.
   std::size_t read(std::string_view text, std::size_t at) {
-    std::size_t end = stats_line(text, at).end;
-    while (end < text.size()) {
-      const StatsLine line = stats_line(text, end);
-      if (trim(line.text).empty()) break;
-      end = line.end;
-    }
+    const std::size_t end = nsys::table_end(text, at);
     CsvReader reader(text.substr(at, end - at));
     CsvRow row;
     if (!reader.next(row)) return end;
@@ -77,7 +62,7 @@ class StatsReader {
       const std::string word = lower(header.fields[i]);
       if (!contains(word, "total time")) continue;
       total_ = {i};
-      unit_s_ = contains(word, "(us)") ? 1e-6 : contains(word, "(ms)") ? 1e-3 : contains(word, "(s)") ? 1 : 1e-9;
+      unit_s_ = nsys::column_unit_s(word);
       // Some versions write a second column in another unit; the first is the one of --timeunit.
       break;
     }
@@ -126,7 +111,7 @@ bool looks_like_nsys_stats(std::string_view head) {
 Result<Trace> read_nsys_stats(ByteSource& source, const std::string& file) {
   Trace trace;
   trace.format = "nsys stats kernel summary";
-  const Result<std::string> text = collect_bytes(source, file, most_stats_bytes, trace.stats);
+  const Result<std::string> text = collect_bytes(source, file, nsys::most_stats_bytes, trace.stats);
   if (!text) return tl::unexpected(text.error());
   StatsReader reader(trace);
   bool skipped = false;

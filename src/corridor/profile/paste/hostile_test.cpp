@@ -56,6 +56,13 @@ TEST(Hostile, ANovelIsNoRun) {
   expect_bounded(run);
 }
 
+// A text of the unit over and over, of at least so many bytes; by doubling, because sanitizers make every append dear.
+std::string repeated(const std::string& unit, std::size_t bytes) {
+  std::string text = unit;
+  while (text.size() < bytes) text += text;
+  return text;
+}
+
 TEST(Hostile, NothingAtAll) {
   for (const std::string_view text :
        {"", "\n", "\r\n\r\n", "   \t", "\xEF\xBB\xBF", "{", "[{", "\"", "'", "\x1b[", "\x1b]0;t", "|", "-", "--"}) {
@@ -91,9 +98,7 @@ TEST(Hostile, AHundredMegabytesOfLog) {
 TEST(Hostile, OneEndlessLine) {
   for (const std::string& unit :
        {std::string("9"), std::string("a "), std::string("\""), std::string("{"), std::string("|")}) {
-    std::string text;
-    while (text.size() < (20U << 20U)) text += unit;
-    const PastedRun run = read_paste(text);
+    const PastedRun run = read_paste(repeated(unit, 20U << 20U));
     EXPECT_TRUE(run.cut);
     EXPECT_TRUE(run.empty());
     expect_bounded(run);
@@ -121,10 +126,8 @@ TEST(Hostile, TextsMadeToBeSlow) {
                                "| pp1 | 1 \u00B1 1 |\n",
                                "--flag --\n"};
   for (const std::string& unit : units) {
-    std::string text;
     // Large enough that a reader quadratic in lines or nesting would not end before the runner's own limit.
-    while (text.size() < (256U << 10U)) text += unit;
-    const PastedRun run = read_paste(text);
+    const PastedRun run = read_paste(repeated(unit, 256U << 10U));
     expect_bounded(run);
   }
 }

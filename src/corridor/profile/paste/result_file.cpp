@@ -91,11 +91,13 @@ class JsonRecords {
       if (!scan_) {
         const std::size_t brace = skip_to_line_ ? after_line_end(piece) : piece.find('{');
         const std::size_t length = std::min(brace, piece.size());
+        if (!skip_to_line_) look_for_field(piece.substr(0, length));
         count_lines(piece.substr(0, length));
         piece.remove_prefix(length);
         if (piece.empty()) return;
         if (std::exchange(skip_to_line_, false)) continue;
         scan_.emplace();
+        field_outside_ = false;
         first_line_ = line_;
       }
       const std::size_t taken = scan_->feed(piece);
@@ -127,6 +129,12 @@ class JsonRecords {
     const std::size_t end = piece.find('\n');
     return end == std::string_view::npos ? piece.size() : end + 1;
   }
+  /// A field outside of all records is of one whose brace is damaged.
+  void look_for_field(std::string_view between) {
+    if (field_outside_ || between.find("\":") == std::string_view::npos) return;
+    field_outside_ = true;
+    ++taker_.broken;
+  }
   void count_lines(std::string_view part) {
     line_ += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
   }
@@ -134,7 +142,7 @@ class JsonRecords {
   RecordTaker& taker_;
   std::optional<JsonScan> scan_;
   std::size_t line_ = 1, first_line_ = 1;
-  bool skip_to_line_ = false;
+  bool skip_to_line_ = false, field_outside_ = false;
 };
 
 /// A cell of a table as a JSON reader would have kept it.

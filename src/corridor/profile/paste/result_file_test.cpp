@@ -201,6 +201,7 @@ TEST(FileKind, ByContent) {
       {"==PROF== Connected\n\"ID\",\"Process ID\",\"Kernel Name\"\n", FileKind::ncu_csv},
       {std::string_view("SQLite format 3\0", 16), FileKind::nsys_sqlite},
       {"\nTime (%),Total Time (ns),Instances,Name\n", FileKind::nsys_stats_csv},
+      {"\nStart (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,Name\n", FileKind::nsys_trace_csv},
       {"{\"rocprofiler-sdk-tool\": [", FileKind::rocprofv3_json},
       {"Dispatch_ID,GPU_ID,Kernel_Name,SQ_WAVES\n", FileKind::rocprof_compute_csv},
       {"{\"avg_ts\": 1, \"n_gen\": 128, \"model_type\": \"llama\", ", FileKind::results},

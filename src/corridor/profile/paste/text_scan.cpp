@@ -118,14 +118,6 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 std::string normalised(std::string_view text) {
   std::string out;
   for (const char c : lower(trim(text))) {

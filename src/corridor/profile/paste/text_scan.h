@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "corridor/base/lower.h"
+
 namespace corridor::profile {
 
 [[nodiscard]] bool is_digit(char c);
 [[nodiscard]] bool is_letter(char c);
 [[nodiscard]] bool contains(std::string_view text, std::string_view part);
 [[nodiscard]] std::string_view trim(std::string_view text);
-/// ASCII only; other bytes stay.
-[[nodiscard]] std::string lower(std::string_view text);
 /// Lower case, and each run of blanks becomes one space.
 [[nodiscard]] std::string normalised(std::string_view text);
 /// At most `characters` bytes, never cut inside a UTF-8 character; "..." marks a cut.

@@ -7,17 +7,14 @@
 
 #include <fmt/format.h>
 
+#include "corridor/ptx/functional/async.h"
 #include "corridor/ptx/functional/handlers.h"
 #include "corridor/ptx/functional/memory_access.h"
-#include "corridor/ptx/functional/program_state.h"
 
 namespace corridor::ptx {
 namespace {
 
 constexpr std::size_t most_pending = 4096;
-
-/// Places in the list of slots that op.extra points to.
-enum Detail : std::uint32_t { source_slot, source_offset_low, source_offset_high, source_narrow, size_slot };
 
 void perform(Exec& x, const PendingCopy& copy) {
   LaneAddresses to;
@@ -40,6 +37,8 @@ void perform(Exec& x, const PendingCopy& copy) {
   }
 }
 
+}  // namespace
+
 void copy_later(Exec& x, const Op& op) {
   const std::uint32_t* const detail = x.block->program().slots.data() + op.extra;
   if (x.warp->copies.size() >= most_pending) {
@@ -48,9 +47,9 @@ void copy_later(Exec& x, const Op& op) {
   }
   LaneAddresses to, from;
   lane_kernels().addresses(x.frame + op.a, (op.flags & access::narrow_base) != 0, op.offset, x.mask, op.bytes, to);
-  const auto offset =
-      static_cast<std::int64_t>(detail[source_offset_low] | (std::uint64_t{detail[source_offset_high]} << 32));
-  lane_kernels().addresses(x.frame + detail[source_slot], detail[source_narrow] != 0, offset, x.mask, op.bytes, from);
+  const AddressDetail source = address_detail(detail);
+  const std::uint32_t size_slot = detail[address_detail_words];
+  lane_kernels().addresses(x.frame + source.slot, source.narrow != 0, source.offset(), x.mask, op.bytes, from);
   PendingCopy copy;
   copy.lanes = x.mask;
   copy.bytes = op.bytes;
@@ -58,7 +57,7 @@ void copy_later(Exec& x, const Op& op) {
   copy.group = x.warp->committed;
   std::uint32_t reading = 0;
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
-    const std::uint32_t size = detail[size_slot] == 0 ? op.bytes : row32(x, detail[size_slot])[lane];
+    const std::uint32_t size = size_slot == 0 ? op.bytes : row32(x, size_slot)[lane];
     copy.source[lane] = from.of[lane];
     copy.target[lane] = static_cast<std::uint32_t>(std::min<std::uint64_t>(to.of[lane], 0xFFFFFFF0));
     copy.source_bytes[lane] = std::min<std::uint32_t>(size, op.bytes);
@@ -76,64 +75,31 @@ void commit_group(Exec& x, const Op& /*op*/) {
   ++x.warp->committed;
 }
 
-/// op.extra: groups that may stay open; no_place: wait for all copies, committed or not.
-void wait_groups(Exec& x, const Op& op) {
-  auto& copies = x.warp->copies;
-  const std::uint32_t committed = x.warp->committed;
+bool perform_copies(Exec& x, Warp& warp, std::uint32_t until) {
+  auto& copies = warp.copies;
+  Exec of_copy = x;
+  of_copy.warp = &warp;
   std::size_t done = 0;
-  while (done < copies.size() && x.event == Event::none) {
-    const bool due = op.extra == no_place || (committed > op.extra && copies[done].group < committed - op.extra);
-    if (!due) break;
-    perform(x, copies[done]);
+  while (warp.copies_done < until && done < copies.size() && of_copy.event == Event::none) {
+    perform(of_copy, copies[done]);
     ++done;
+    ++warp.copies_done;
   }
   copies.erase(copies.begin(), copies.begin() + static_cast<std::ptrdiff_t>(done));
+  x.event = of_copy.event;
+  x.wavefronts = of_copy.wavefronts;
+  return x.event == Event::none;
 }
 
-}  // namespace
-
-bool Decoder::async(const Instruction& instruction, Op& op) {
-  const Form form = form_of(instruction);
-  const auto& operands = instruction.operands;
-  if (!form.is("cp") || !form.has("async")) return false;
-  if (form.has("bulk") || form.has("mbarrier")) return refuse("copies that arrive at an mbarrier are not executed");
-  if (form.has("commit_group")) {
-    op.run = &commit_group;
-    return true;
+void wait_groups(Exec& x, const Op& op) {
+  const auto& copies = x.warp->copies;
+  const std::uint32_t committed = x.warp->committed;
+  std::uint32_t due = 0;
+  while (due < copies.size() &&
+         (op.extra == no_place || (committed > op.extra && copies[due].group < committed - op.extra))) {
+    ++due;
   }
-  if (form.has("wait_all")) {
-    op.run = &wait_groups;
-    op.extra = no_place;
-    return true;
-  }
-  if (form.has("wait_group")) {
-    if (operands.size() != 1 || operands[0].kind != Operand::Kind::integer) return refuse("a number is expected");
-    op.run = &wait_groups;
-    op.extra = static_cast<std::uint32_t>(std::min<std::uint64_t>(operands[0].bits, 1U << 20));
-    return true;
-  }
-  if (operands.size() < 3 || operands[2].kind != Operand::Kind::integer) return refuse("operands are missing");
-  const std::uint64_t bytes = operands[2].bits;
-  if (bytes != 4 && bytes != 8 && bytes != 16) return refuse("a copy has 4, 8 or 16 bytes");
-  Op from;
-  if (!address(operands[0], op) || !address(operands[1], from)) return false;
-  std::uint32_t size = 0;
-  if (operands.size() > 3 && operands[3].kind != Operand::Kind::discard) {
-    if (operands[3].kind == Operand::Kind::reg && register_width(operands[3].index) != Width::row32) {
-      return refuse("a copy with this operand is not executed");
-    }
-    if (!source(operands[3], Width::row32, Type::u32, size)) return false;
-  }
-  op.run = &copy_later;
-  op.bytes = static_cast<std::uint8_t>(bytes);
-  if (form.has("cg")) op.flags |= access::skips_l1;
-  op.extra = static_cast<std::uint32_t>(state_.slots.size());
-  const auto offset = static_cast<std::uint64_t>(from.offset);
-  for (const std::uint32_t v : {from.a, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(offset >> 32),
-                                std::uint32_t{(from.flags & access::narrow_base) != 0}, size}) {
-    state_.slots.push_back(v);
-  }
-  return true;
+  (void)perform_copies(x, *x.warp, x.warp->copies_done + due);
 }
 
 }  // namespace corridor::ptx

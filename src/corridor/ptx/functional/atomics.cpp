@@ -64,14 +64,39 @@ bool is_less(Type type, std::uint64_t a, std::uint64_t b) {
   }
 }
 
+/// The smaller or larger of two halves: a number rather than NaN, -0 below +0.
+std::uint32_t extreme_half(Type type, std::uint32_t a, std::uint32_t b, bool is_max) {
+  const auto wide = [&](std::uint32_t h) {
+    return type == Type::f16 || type == Type::f16x2 ? lane_kernels().f16_to_float(h) : std::bit_cast<float>(h << 16);
+  };
+  const float u = wide(a), v = wide(b);
+  if (u != u || v != v) return u == u ? a : v == v ? b : 0x7FFF;
+  const bool a_first = u == v ? (a & 0x8000) != 0 : u < v;
+  return a_first != is_max ? a : b;
+}
+
+std::uint64_t extreme_of(Type type, std::uint64_t old, std::uint64_t b, bool is_max) {
+  const auto u = static_cast<std::uint32_t>(old), v = static_cast<std::uint32_t>(b);
+  switch (type) {
+    case Type::f16:
+    case Type::bf16:
+      return extreme_half(type, u & 0xFFFF, v & 0xFFFF, is_max);
+    case Type::f16x2:
+    case Type::bf16x2:
+      return extreme_half(type, u & 0xFFFF, v & 0xFFFF, is_max) | (extreme_half(type, u >> 16, v >> 16, is_max) << 16);
+    default:
+      return (is_max ? is_less(type, old, b) : is_less(type, b, old)) ? b : old;
+  }
+}
+
 std::uint64_t updated(AtomicKind kind, Type type, std::uint64_t old, std::uint64_t b, std::uint64_t c, bool global) {
   switch (kind) {
     case AtomicKind::add:
       return sum_of(type, old, b, global);
     case AtomicKind::minimum:
-      return is_less(type, b, old) ? b : old;
+      return extreme_of(type, old, b, false);
     case AtomicKind::maximum:
-      return is_less(type, old, b) ? b : old;
+      return extreme_of(type, old, b, true);
     case AtomicKind::conjunction:
       return old & b;
     case AtomicKind::disjunction:
@@ -90,6 +115,11 @@ std::uint64_t updated(AtomicKind kind, Type type, std::uint64_t old, std::uint64
   return old;
 }
 
+/// Of one lane: all elements of a vector.
+std::uint32_t bytes_of_atomic(const Op& op) {
+  return std::uint32_t{op.bytes} * op.count;
+}
+
 void update(Exec& x, const Op& op, const HostLanes& host, const LaneAddresses& a, std::uint32_t lanes, bool global) {
   const auto kind = static_cast<AtomicKind>(op.extra & 0xFF);
   const auto type = static_cast<Type>(op.extra >> 8);
@@ -98,38 +128,42 @@ void update(Exec& x, const Op& op, const HostLanes& host, const LaneAddresses& a
   const auto read = [&](std::uint32_t slot, std::uint32_t lane) {
     return (wide ? row64(x, slot)[lane] : row32(x, slot)[lane]) & keep;
   };
+  const std::uint32_t* const vector = x.block->program().slots.data() + (op.count == 1 ? 0 : op.c);
   for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
-    std::uint8_t* const p = host.base == nullptr ? host.of[lane]
-                            : a.shape == LaneAddresses::Shape::uniform
-                                ? host.base
-                                : host.base + std::size_t{lane - a.first_lane} * op.bytes;
-    std::uint64_t old = 0;
-    std::memcpy(&old, p, op.bytes);
-    const std::uint64_t c = kind == AtomicKind::swap ? read(op.c, lane) : 0;
-    const std::uint64_t next = updated(kind, type, old, read(op.b, lane), c, global);
-    std::memcpy(p, &next, op.bytes);
-    if (wide) {
-      row64(x, op.d)[lane] = old;
-    } else {
-      row32(x, op.d)[lane] = static_cast<std::uint32_t>(old);
+    std::uint8_t* const p = lane_pointer(host, a, lane, bytes_of_atomic(op));
+    for (std::uint32_t i = 0; i < op.count; ++i) {
+      const std::uint32_t slot_b = op.count == 1 ? op.b : vector[i],
+                          slot_d = op.count == 1 ? op.d : vector[op.count + i];
+      std::uint64_t old = 0;
+      std::memcpy(&old, p + std::size_t{i} * op.bytes, op.bytes);
+      const std::uint64_t c = kind == AtomicKind::swap ? read(op.c, lane) : 0;
+      const std::uint64_t next = updated(kind, type, old, read(slot_b, lane), c, global);
+      std::memcpy(p + std::size_t{i} * op.bytes, &next, op.bytes);
+      if (wide) {
+        row64(x, slot_d)[lane] = old;
+      } else {
+        row32(x, slot_d)[lane] = static_cast<std::uint32_t>(old);
+      }
     }
   }
 }
 
 void addresses_of(const Exec& x, const Op& op, LaneAddresses& out) {
-  lane_kernels().addresses(x.frame + op.a, (op.flags & access::narrow_base) != 0, op.offset, x.mask, op.bytes, out);
+  lane_kernels().addresses(x.frame + op.a, (op.flags & access::narrow_base) != 0, op.offset, x.mask,
+                           bytes_of_atomic(op), out);
 }
 
 void in_global(Exec& x, const Op& op, const LaneAddresses& a, std::uint32_t lanes) {
   HostLanes host;
-  if (reach_global(x, a, lanes, op.bytes, Touch::atomic, op.flags, host)) update(x, op, host, a, lanes, true);
+  if (reach_global(x, a, lanes, bytes_of_atomic(op), Touch::atomic, op.flags, host))
+    update(x, op, host, a, lanes, true);
 }
 
 void in_shared(Exec& x, const Op& op, const LaneAddresses& a, std::uint32_t lanes) {
   HostLanes host;
   const std::uint16_t plain = op.flags & static_cast<std::uint16_t>(~access::synchronises);
-  if (reach_shared(x, a, lanes, op.bytes, Touch::atomic, plain, host)) update(x, op, host, a, lanes, false);
+  if (reach_shared(x, a, lanes, bytes_of_atomic(op), Touch::atomic, plain, host)) update(x, op, host, a, lanes, false);
 }
 
 }  // namespace
@@ -158,11 +192,12 @@ void atomic_generic(Exec& x, const Op& op) {
   }
   LaneAddresses a;
   if ((x.mask & shared) != 0) {
-    lane_kernels().addresses(all.of, false, -static_cast<std::int64_t>(shared_window), x.mask & shared, op.bytes, a);
+    lane_kernels().addresses(all.of, false, -static_cast<std::int64_t>(shared_window), x.mask & shared,
+                             bytes_of_atomic(op), a);
     in_shared(x, op, a, x.mask & shared);
   }
   if ((x.mask & ~shared) != 0 && x.event == Event::none) {
-    lane_kernels().addresses(all.of, false, 0, x.mask & ~shared, op.bytes, a);
+    lane_kernels().addresses(all.of, false, 0, x.mask & ~shared, bytes_of_atomic(op), a);
     in_global(x, op, a, x.mask & ~shared);
   }
   if ((op.flags & access::synchronises) != 0) x.block->order();

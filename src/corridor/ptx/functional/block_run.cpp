@@ -14,6 +14,7 @@ namespace corridor::ptx {
 namespace {
 
 constexpr std::uint64_t turn_budget = 1U << 11;  // instructions of one warp before the next one runs
+constexpr std::uint32_t stuck_polls = 256;       // of a barrier object that does not change: no limit but a deadlock
 constexpr std::uint32_t most_local_bytes = 512U << 10;
 
 Dim3 place(std::uint64_t index, const Dim3& extent) {
@@ -70,6 +71,7 @@ void BlockRun::start(std::uint64_t index, AccessLog* log, std::vector<WarpTrace>
   stopped_ = false;
   faults.clear();
   printed.clear();
+  failed_wait = {};
   std::fill(shared_.begin(), shared_.end(), std::uint8_t{0});
   std::fill(shared_written_.begin(), shared_written_.end(), std::uint8_t{0});
   ++epoch_;
@@ -101,7 +103,9 @@ void BlockRun::start_warp(Warp& warp) {
   warp.spin_count = warp.spin_yields = 0;
   warp.since_change = warp.turns = 0;
   warp.copies.clear();
-  warp.committed = 0;
+  warp.arrivals.clear();
+  warp.bulk_copies.clear();
+  warp.committed = warp.copies_done = 0;
   warp.barrier_slot = no_place;
   if (warp.file == nullptr || !constants_filled_) {
     warp.registers.resize(code.frame_bytes + 64);
@@ -310,6 +314,7 @@ void BlockRun::deadlock() {
 }
 
 void BlockRun::give_up(Fault::Kind kind, const std::string& why) {
+  if (report_failed_wait(kind == Fault::Kind::deadlock ? 1 : stuck_polls)) return;
   for (Warp& warp : warps_) {
     if (warp.state == Warp::State::done || warp.groups.empty()) continue;
     Exec x;

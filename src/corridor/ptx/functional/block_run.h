@@ -20,7 +20,7 @@ namespace corridor::ptx {
 // Where generic addresses of the other spaces lie; global memory is above them all.
 inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 40, local_window = std::uint64_t{2} << 40,
                                parameter_window = std::uint64_t{3} << 40, window_bytes = std::uint64_t{1} << 32,
-                               function_window = std::uint64_t{4} << 40;
+                               function_window = std::uint64_t{4} << 40, texture_window = std::uint64_t{5} << 40;
 
 /// What one instruction counted. Warps and lanes are kept as changes from the instruction before: a warp that runs
 /// straight through many instructions adds itself to the first and takes itself off after the last. `plain` are
@@ -46,6 +46,11 @@ struct LaunchState {
   bool parallel = false;
 };
 
+/// The last test of a barrier object in memory that found its phase open, since any of them changed.
+struct FailedWait {
+  std::uint32_t polls = 0, pc = 0, lane = 0, warp = 0, address = 0;
+};
+
 /// What one worker keeps from block to block.
 struct Tally {
   std::vector<OpCount> ops;  ///< and one more
@@ -67,7 +72,7 @@ class BlockRun {
 
   [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
   [[nodiscard]] std::uint64_t index() const { return index_; }
-  /// Ends the block with a fault where its first warp is.
+  /// Ends the block with a fault: where it waits at a barrier object in memory, else where its first warp is.
   void give_up(Fault::Kind kind, const std::string& why);
   std::vector<Fault> faults;
   std::string printed;
@@ -91,6 +96,8 @@ class BlockRun {
   [[nodiscard]] const SharedWords& shared_words() const { return shared_words_; }
   /// Something that may order accesses of different warps happened: races before it are forgotten.
   void order();
+  std::span<Warp> warps() { return warps_; }
+  FailedWait failed_wait;
   void fill_frame(Warp& warp, const CallFrame& frame, std::uint32_t lanes);
   bool grow_local(Warp& warp, std::uint32_t bytes);
 
@@ -120,6 +127,7 @@ class BlockRun {
   void enter(Exec& x, Warp& warp, const LaneGroup& group);
   void release_if_complete(std::uint32_t id);
   void deadlock();
+  bool report_failed_wait(std::uint32_t least_polls);  ///< mbarrier.cpp
 
   const LaunchState& launch_;
   Tally& tally_;

@@ -161,7 +161,7 @@ namespace {
 void copy_values(Exec& x, const Call& call, const CallFrame& caller, const CallFrame& callee, std::uint32_t lanes,
                  bool to_callee) {
   Warp& warp = *x.warp;
-  const Code& code = x.block->program().codes[call.function];
+  const Code& code = x.block->program().codes[callee.function];
   const auto& list = to_callee ? call.arguments : call.results;
   const auto& formal = to_callee ? code.function->parameters : code.function->results;
   for (const Passed& passed : list) {
@@ -174,8 +174,9 @@ void copy_values(Exec& x, const Call& call, const CallFrame& caller, const CallF
           warp.file + caller.frame + passed.caller + lane * (passed.width == Width::row64 ? 8 : 4);
       const std::size_t here_at = start + caller.local + passed.caller;
       std::uint8_t* const here = passed.in_row ? row : warp.local.data() + here_at;
+      const std::size_t most = passed.width == Width::row64 ? 8 : 4;
       const std::size_t bytes =
-          passed.in_row ? std::min<std::size_t>(passed.bytes, passed.width == Width::row64 ? 8 : 4) : passed.bytes;
+          passed.in_row ? std::min<std::size_t>({passed.bytes, formal[passed.callee].bytes, most}) : passed.bytes;
       if (to_callee) {
         std::memcpy(there, here, bytes);
       } else {
@@ -223,28 +224,71 @@ void end_of_function(Exec& x, const Op& op) {
   return_or_leave(x, op);
 }
 
+namespace {
+
+/// Whether a function takes and gives what an indirect call passes; if not, says so.
+bool fits_call(Exec& x, std::uint32_t lane, const Call& call, const Function& callee) {
+  const auto same = [](const std::vector<Passed>& passed, const std::vector<Variable>& formal) {
+    bool fits = passed.size() == formal.size();
+    for (std::size_t i = 0; fits && i < passed.size(); ++i) {
+      const bool in_row = passed[i].in_row && formal[i].bytes <= passed[i].bytes;
+      fits = formal[i].space != Space::reg && (in_row || formal[i].bytes == passed[i].bytes);
+    }
+    return fits;
+  };
+  if (!callee.is_entry && !callee.is_declaration && same(call.arguments, callee.parameters) &&
+      same(call.results, callee.results)) {
+    return true;
+  }
+  x.block->fault(x, Fault::Kind::trap, lane,
+                 fmt::format("an indirect call to {}, which has no body or takes other values", callee.name));
+  return false;
+}
+
+/// The function that the first lane calls through an address. Lanes that call another one go to `others`.
+std::uint32_t indirect_target(Exec& x, const Call& call, std::uint32_t& others) {
+  const auto lane = static_cast<std::uint32_t>(std::countr_zero(x.mask));
+  const std::uint64_t* const address = row64(x, call.function);
+  const std::uint64_t function = address[lane] - function_window;
+  const auto& functions = x.block->program().module.functions;
+  if (address[lane] < function_window || function >= functions.size()) {
+    x.block->fault(x, Fault::Kind::trap, lane, fmt::format("0x{:x} is the address of no function", address[lane]),
+                   address[lane]);
+    return no_index;
+  }
+  if (!fits_call(x, lane, call, functions[function])) return no_index;
+  for (std::uint32_t l = 0; l < 32; ++l) others |= (address[l] != address[lane] ? 1U : 0U) << l;
+  others &= x.mask;
+  if (others != 0) ++x.block->tally().divergent_branches;
+  x.mask &= ~others;
+  return static_cast<std::uint32_t>(function);
+}
+
+}  // namespace
+
 void call_function(Exec& x, const Op& op) {
   const Call& call = x.block->program().calls[op.extra];
   if (call.target == Call::Target::print) return print_formatted(x, call);
   if (call.target == Call::Target::assertion) return report_assertion(x, call);
   Warp& warp = *x.warp;
-  LaneGroup& group = running(x);
-  const std::uint32_t parent = group.call;
+  const std::uint32_t parent = running(x).call;
+  const bool indirect = call.target == Call::Target::indirect;
+  std::uint32_t others = 0;
+  const std::uint32_t called = indirect ? indirect_target(x, call, others) : call.function;
+  if (called == no_index) return;
   std::uint32_t index = 0;
   for (std::uint32_t i = 1; i < warp.calls.size() && index == 0; ++i) {
-    if (warp.calls[i].parent == parent && warp.calls[i].return_pc == x.pc) index = i;
+    const CallFrame& c = warp.calls[i];
+    if (c.parent == parent && c.return_pc == x.pc && c.function == called) index = i;
   }
   const CallFrame caller = warp.calls[parent];
   const Code& caller_code = x.block->program().codes[caller.function];
-  const Code& code = x.block->program().codes[call.function];
+  const Code& code = x.block->program().codes[called];
   const auto lane = static_cast<std::uint32_t>(std::countr_zero(x.mask));
   if (index == 0) {
-    CallFrame frame{parent,
-                    x.pc,
-                    call.function,
-                    caller.frame + caller_code.frame_bytes,
-                    caller.local + caller_code.local_bytes,
-                    caller.depth + 1};
+    CallFrame frame{
+        parent,          x.pc, called, caller.frame + caller_code.frame_bytes, caller.local + caller_code.local_bytes,
+        caller.depth + 1};
     const std::size_t file = std::size_t{frame.frame} + code.frame_bytes;
     if (frame.depth > deepest_call || warp.calls.size() >= most_calls || file > most_frame_file ||
         !x.block->grow_local(warp, frame.local + code.local_bytes)) {
@@ -273,7 +317,11 @@ void call_function(Exec& x, const Op& op) {
   x.event = Event::flow;
   LaneGroup& from = running(x);
   from.pc = x.pc;
-  if (warp.split) from.mask = x.active & ~x.mask;
+  if (warp.split) from.mask = x.active & ~x.mask & ~others;
+  if (others != 0) {  // they come here again
+    const std::uint32_t meet = warp.split ? no_place : x.pc;
+    warp.groups.push_back(LaneGroup{x.at, meet, others, parent, LaneGroup::Wait::none, 0, warp.turns});
+  }
   warp.groups.push_back(LaneGroup{code.first, no_place, x.mask, index, LaneGroup::Wait::none, 0, warp.turns});
 }
 

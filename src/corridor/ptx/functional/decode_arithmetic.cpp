@@ -109,7 +109,8 @@ bool Decoder::convert(const Instruction& instruction, Op& op) {
   const Type to = form.types[0], from = form.types[1];
   form.destination_bits = register_bits(instruction.operands[0], to);
   form.source_bits = register_bits(instruction.operands[1], from);
-  Picked picked = pick_packed_convert(form);
+  Picked picked = pick_byte_convert(form);
+  if (!picked) picked = pick_packed_convert(form);
   if (!picked) picked = pick_convert(form);
   if (!picked) return refuse("this conversion is not executed");
   if (!bind(picked, form, op)) return false;
@@ -204,6 +205,7 @@ bool Decoder::arithmetic(const Instruction& instruction, Op& op) {
     return bind(picked, form, op);
   }
   Picked picked = pick_carry(form);
+  if (!picked) picked = pick_packed_float(form);
   if (!picked) picked = pick_float(form);
   if (!picked) picked = pick_half(form);
   if (!picked) picked = pick_integer(form);

@@ -163,6 +163,47 @@ bool Decoder::warp(const Instruction& instruction, Op& op) {
   return false;
 }
 
+bool Decoder::indirect_call(const Operand& target, const Operand* results, const Operand* arguments, Op& op) {
+  Call call;
+  call.target = Call::Target::indirect;
+  if (!source(target, Width::row64, Type::b64, call.function)) return false;
+  const auto pass = [&](const Operand* list, bool is_result, std::vector<Passed>& out) {
+    for (std::size_t i = 0; list != nullptr && i < list->parts.size(); ++i) {
+      const Operand& operand = list->parts[i];
+      Passed passed;
+      passed.callee = static_cast<std::uint32_t>(i);
+      const Variable* const variable = operand.kind == Operand::Kind::symbol ? variable_of(operand) : nullptr;
+      if (variable != nullptr) {
+        const auto found = code_.local_offsets.find(variable);
+        if (found == code_.local_offsets.end()) return refuse("an argument is not a parameter variable");
+        passed.caller = found->second;
+        passed.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(variable->bytes, 1U << 20));
+      } else {
+        if (operand.kind != Operand::Kind::reg || operand.index >= function_.registers.size()) {
+          return refuse("an argument of an indirect call is a parameter variable or a register");
+        }
+        passed.in_row = true;
+        passed.width = register_width(operand.index);
+        passed.bytes = passed.width == Width::row64 ? 8 : 4;
+        if (passed.width != Width::row32 && passed.width != Width::row64)
+          return refuse("an argument has no such width");
+        if (!(is_result ? destination(operand, passed.width, passed.caller)
+                        : source(operand, passed.width, Type::b64, passed.caller))) {
+          return false;
+        }
+      }
+      out.push_back(passed);
+    }
+    return true;
+  };
+  if (!pass(results, true, call.results) || !pass(arguments, false, call.arguments)) return false;
+  code_.calls_indirectly = true;
+  op.run = &call_function;
+  op.extra = static_cast<std::uint32_t>(state_.calls.size());
+  state_.calls.push_back(std::move(call));
+  return true;
+}
+
 bool Decoder::call(const Instruction& instruction, Op& op) {
   // [results]?, target, [arguments]?, [prototype]?
   const auto& operands = instruction.operands;
@@ -174,7 +215,8 @@ bool Decoder::call(const Instruction& instruction, Op& op) {
   const Operand& target = operands[at++];
   if (at < operands.size() && operands[at].kind == Operand::Kind::list) arguments = &operands[at++];
   Call call;
-  if (target.kind != Operand::Kind::symbol) return refuse("indirect calls are not executed");
+  if (target.kind == Operand::Kind::reg) return indirect_call(target, results, arguments, op);
+  if (target.kind != Operand::Kind::symbol) return refuse("a function is expected");
   call.function = state_.function_index(target.name);
   if (call.function == no_index) return refuse(fmt::format("{} is not declared", target.name));
   const Function& callee = state_.module.functions[call.function];

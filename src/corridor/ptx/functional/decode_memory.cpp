@@ -50,7 +50,7 @@ std::optional<AtomicKind> atomic_kind(const Form& form) {
   return std::nullopt;
 }
 
-bool atomic_fits(AtomicKind kind, Type type) {
+bool atomic_fits(AtomicKind kind, Type type, bool is_vector) {
   const bool integer = type == Type::u32 || type == Type::s32 || type == Type::u64 || type == Type::s64;
   const bool bits = type == Type::b32 || type == Type::b64;
   switch (kind) {
@@ -59,7 +59,8 @@ bool atomic_fits(AtomicKind kind, Type type) {
              type == Type::f16x2 || type == Type::bf16x2;
     case AtomicKind::minimum:
     case AtomicKind::maximum:
-      return integer;
+      return integer ||
+             (is_vector && (type == Type::f16 || type == Type::bf16 || type == Type::f16x2 || type == Type::bf16x2));
     case AtomicKind::exchange:
       return bits || integer || type == Type::f32 || type == Type::f64;
     case AtomicKind::swap:
@@ -243,19 +244,54 @@ bool Decoder::atomic(const Instruction& instruction, Op& op) {
   const bool has_result = form.is("atom");
   const std::size_t first = has_result ? 1 : 0;
   const Type type = form.type();
-  if (!kind || !atomic_fits(*kind, type)) return refuse("this atomic is not executed");
+  const std::size_t count = form.has("v8") ? 8 : form.has("v4") ? 4 : form.has("v2") ? 2 : 1;
+  if (!kind || !atomic_fits(*kind, type, count > 1)) return refuse("this atomic is not executed");
   const std::size_t needed = first + (*kind == AtomicKind::swap ? 3 : 2);
   if (operands.size() < needed) return refuse("operands are missing");
-  if (any_of_words(form, {"v2", "v4", "v8"})) return refuse("vector atomics are not executed");
   const Width width = width_of(type);
   op.bytes = static_cast<std::uint8_t>(bytes_of(type));
-  if (!address(operands[first], op) || !source(operands[first + 1], width, type, op.b)) return false;
+  op.count = static_cast<std::uint8_t>(count);
+  if (!address(operands[first], op)) return false;
+  if (count > 1) return vector_atomic(instruction, *kind, op);
+  if (!source(operands[first + 1], width, type, op.b)) return false;
   if (*kind == AtomicKind::swap && !source(operands[first + 2], width, type, op.c)) return false;
   op.d = unused_row_slot;
   if (has_result && !destination(operands[0], width, op.d)) return false;
   if (width == Width::row64) op.flags |= access::wide_rows;
+  return place_atomic(form, *kind, op);
+}
+
+bool Decoder::vector_atomic(const Instruction& instruction, AtomicKind kind, Op& op) {
+  const Form form = form_of(instruction);
+  const auto& operands = instruction.operands;
+  const bool has_result = form.is("atom"), of_float = form.type() == Type::f32 && kind == AtomicKind::add;
+  const bool of_halves = bytes_of(form.type()) == 2 || form.type() == Type::f16x2 || form.type() == Type::bf16x2;
+  if ((!of_float && !of_halves) || bytes_of(form.type()) * op.count > 16 || space_of(form) == Space::shared) {
+    return refuse("this vector atomic is not executed");
+  }
+  op.c = static_cast<std::uint32_t>(state_.slots.size());
+  const auto take_list = [&](const Operand& list, bool is_write) {
+    if (list.kind != Operand::Kind::vector || list.parts.size() != op.count) return refuse("a vector is expected");
+    for (const Operand& part : list.parts) {
+      std::uint32_t slot = 0;
+      if (!(is_write ? destination(part, Width::row32, slot) : source(part, Width::row32, form.type(), slot)))
+        return false;
+      state_.slots.push_back(slot);
+    }
+    return true;
+  };
+  if (!take_list(operands[has_result ? 2 : 1], false)) return false;
+  if (has_result && operands[0].kind != Operand::Kind::discard) {
+    if (!take_list(operands[0], true)) return false;
+  } else {
+    state_.slots.insert(state_.slots.end(), op.count, unused_row_slot);
+  }
+  return place_atomic(form, kind, op);
+}
+
+bool Decoder::place_atomic(const Form& form, AtomicKind kind, Op& op) {
   if (any_of_words(form, {"acquire", "release", "acq_rel"})) op.flags |= access::synchronises;
-  op.extra = static_cast<std::uint32_t>(*kind) | (static_cast<std::uint32_t>(type) << 8);
+  op.extra = static_cast<std::uint32_t>(kind) | (static_cast<std::uint32_t>(form.type()) << 8);
   const Space space = space_of(form);
   op.run = space == Space::shared ? &atomic_shared : space == Space::global ? &atomic_global : &atomic_generic;
   if (space != Space::shared) code_.ordered = true;

@@ -188,7 +188,8 @@ void Decoder::decode_one(std::uint32_t index, Op& op) {
   bool known = !guarded || register_width(instruction.guard) == Width::pred;
   known = known && (control(index, op) || (reason_.empty() && memory(instruction, op)) ||
                     (reason_.empty() && warp(instruction, op)) || (reason_.empty() && tensor(instruction, op)) ||
-                    (reason_.empty() && async(instruction, op)) || (reason_.empty() && arithmetic(instruction, op)));
+                    (reason_.empty() && async(instruction, op)) || (reason_.empty() && texture(instruction, op)) ||
+                    (reason_.empty() && arithmetic(instruction, op)));
   if (!known) {
     op = Op{};
     op.run = &not_executed;

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "corridor/ptx/functional/block_run.h"
+
 namespace corridor::ptx {
 namespace {
 
@@ -122,6 +124,27 @@ Result<Allocation*> range(const DeviceMemory::State& state, std::uint64_t addres
   return allocation;
 }
 }  // namespace
+
+Result<std::uint64_t> DeviceMemory::add_texture(const Texture& texture) {
+  const bool is_number = texture.type == Type::f32 || texture.type == Type::f16 || texture.type == Type::u8 ||
+                         texture.type == Type::s8 || texture.type == Type::u16 || texture.type == Type::s16 ||
+                         texture.type == Type::u32 || texture.type == Type::s32;
+  const bool is_texel = texture.channels == 1 || texture.channels == 2 || texture.channels == 4;
+  constexpr std::uint32_t widest = 1U << 28;
+  if (!is_number || !is_texel || texture.width == 0 || texture.width > widest || texture.height > widest) {
+    return fail("a texture has 1, 2 or 4 values of up to 32 bits a texel, and at least one texel", "texture",
+                "use f32, f16, or integers of 8, 16 or 32 bits");
+  }
+  const std::uint64_t texels = std::uint64_t{texture.width} * std::max(texture.height, 1U);
+  auto allocation = range(*state_, texture.address, texels * texture.channels * bytes_of(texture.type));
+  if (!allocation) return tl::unexpected(allocation.error());
+  state_->textures.push_back(texture);
+  return texture_window + state_->textures.size() - 1;
+}
+
+void DeviceMemory::bind_texture(const std::string& name, std::uint64_t object) {
+  state_->texture_of_name[name] = object;
+}
 
 Result<void> DeviceMemory::write(std::uint64_t address, std::span<const std::byte> bytes) {
   if (bytes.empty()) return {};

@@ -29,6 +29,8 @@ struct DeviceMemory::State {
   std::uint64_t limit = 0, used = 0, next = 0;
   std::vector<std::unique_ptr<Allocation>> allocations;                             ///< by address
   std::map<std::pair<std::uint64_t, std::string>, std::uint64_t> module_variables;  ///< by program and name
+  std::vector<Texture> textures;
+  std::map<std::string, std::uint64_t> texture_of_name;  ///< of .texref variables
   /// The allocation that holds `address`, or null.
   [[nodiscard]] Allocation* find(std::uint64_t address) const;
   /// The allocation nearest to `address`, for messages.

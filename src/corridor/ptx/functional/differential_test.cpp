@@ -1,217 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random programs on the simulated warps against an interpreter that is as plain as can be: one thread at a time, one
-// value at a time, in the words of the PTX manual.
+// value at a time, in the words of the PTX manual. Threads stop where those of a warp or block act together.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
-#include <map>
 #include <random>
 
+#include "corridor/ptx/functional/plain_thread_test.h"
 #include "corridor/ptx/functional/run_helper_test.h"
 
 namespace corridor::ptx::testing {
 namespace {
 
-__extension__ using Wide = __int128;
-__extension__ using UnsignedWide = unsigned __int128;
-
-/// One thread. Memory: `in` at 2^20, its own eight bytes of shared memory, and the value it stores.
-class PlainThread {
+/// A block of such threads.
+class PlainBlock {
  public:
-  PlainThread(const Function& function, const std::vector<std::uint64_t>& in, std::uint32_t block, std::uint32_t thread,
-              std::uint32_t threads)
-      : f_(function), in_(in), r_(function.registers.size()), block_(block), thread_(thread), threads_(threads) {}
-
-  std::uint64_t run() {
-    std::size_t at = 0;
-    while (at < f_.body.size() && steps_++ < 100000) {
-      const Instruction& i = f_.body[at++];
-      if (i.guard != no_index && (r_[i.guard] != 0) == i.guard_negated) continue;
-      if (i.opcode == "ret") break;
-      if (i.opcode == "bra") {
-        at = f_.labels[i.operands[0].index].target;
-        continue;
-      }
-      step(i);
+  PlainBlock(const Function& function, const std::vector<std::uint64_t>& in, std::uint32_t threads) : shared_(128) {
+    for (std::uint32_t t = 0; t < threads; ++t) threads_.emplace_back(function, in, shared_, t, threads);
+  }
+  std::vector<std::uint64_t> run() {
+    for (bool going = true; going;) {
+      std::vector<const Instruction*> next;
+      for (PlainThread& t : threads_) next.push_back(t.advance());
+      going = next[0] != nullptr;
+      EXPECT_TRUE(std::all_of(next.begin(), next.end(), [&](const Instruction* i) { return i == next[0]; }));
+      for (std::size_t first = 0; going && first < threads_.size(); first += 32) together(*next[0], first);
     }
-    return out_;
+    std::vector<std::uint64_t> out;
+    for (const PlainThread& t : threads_) out.push_back(t.out());
+    return out;
   }
 
  private:
-  static bool has(const Instruction& i, std::string_view word) {
-    return std::find(i.modifiers.begin(), i.modifiers.end(), word) != i.modifiers.end();
-  }
-  std::uint64_t get(const Instruction& i, std::size_t k) const {
-    const Operand& o = i.operands[k];
-    if (o.kind == Operand::Kind::special)
-      return o.name == "%tid.x" ? thread_ : o.name == "%ctaid.x" ? block_ : threads_;
-    if (o.kind == Operand::Kind::reg) return r_[o.index];
-    return o.bits;
-  }
-  /// The low bits of a value as the number that type T means.
-  static Wide number(std::uint64_t v, char sign, unsigned bits) {
-    const Wide size = Wide{1} << bits;
-    const Wide low = static_cast<Wide>(v) & (size - 1);
-    return sign == 's' && (low >> (bits - 1)) != 0 ? low - size : low;
-  }
-  void set(const Operand& o, std::uint64_t v) {
-    const std::size_t bytes = bytes_of(f_.registers[o.index].type);
-    r_[o.index] = bytes >= 8 || bytes == 0 ? v : v & ((std::uint64_t{1} << (8 * bytes)) - 1);
-  }
-  static float real(std::uint64_t v) { return std::bit_cast<float>(static_cast<std::uint32_t>(v)); }
-  static std::uint64_t bits(float v) { return v != v ? 0x7FFFFFFF : std::bit_cast<std::uint32_t>(v); }
+  using Lanes = std::array<std::uint32_t, 32>;
 
-  void step(const Instruction& i) {
-    const std::string_view type = i.modifiers.empty() ? std::string_view() : i.modifiers.back();
-    if (type == "f32" && i.opcode != "setp" && i.opcode != "selp" && i.opcode != "cvt")
-      return set(i.operands[0], floating(i));
-    if (i.opcode == "ld" || i.opcode == "st") return memory(i);
-    if (i.opcode == "setp") return compare(i, type);
-    if (i.opcode == "cvt") return convert(i);
-    if (i.opcode == "selp") return set(i.operands[0], get(i, 3) != 0 ? get(i, 1) : get(i, 2));
-    set(i.operands[0], integer(i, type));
-  }
-
-  std::uint64_t floating(const Instruction& i) const {
-    const float a = real(get(i, 1)), b = i.operands.size() > 2 ? real(get(i, 2)) : 0;
-    if (i.opcode == "add") return bits(a + b);
-    if (i.opcode == "sub") return bits(a - b);
-    if (i.opcode == "mul") return bits(a * b);
-    if (i.opcode == "fma") return bits(std::fma(a, b, real(get(i, 3))));
-    if (i.opcode == "neg") return bits(-a);
-    if (i.opcode == "abs") return bits(std::fabs(a));
-    if (a != a || b != b) return a != a && b != b ? bits(a) : bits(a != a ? b : a);
-    if (a == b) return bits(i.opcode == "min" ? (std::signbit(a) ? a : b) : std::signbit(a) ? b : a);
-    return bits(i.opcode == "min" ? std::min(a, b) : std::max(a, b));
-  }
-
-  std::uint64_t integer(const Instruction& i, std::string_view type) const {
-    const auto width = static_cast<unsigned>(std::stoul(std::string(type.substr(1))));
-    const auto value = [&](std::size_t k) { return number(get(i, k), type[0], width); };
-    const std::string_view op = i.opcode;
-    const Wide a = value(1), b = i.operands.size() > 2 ? value(2) : 0;
-    const auto low = [](Wide v) { return static_cast<std::uint64_t>(v); };
-    if (op == "mov") return low(a);
-    if (op == "add") return low(a + b);
-    if (op == "sub") return low(a - b);
-    if (op == "mul" || op == "mad") {
-      // Products of 64 bits fill all 128 and wrap when something is added.
-      Wide product = static_cast<Wide>(static_cast<UnsignedWide>(a) * static_cast<UnsignedWide>(b));
-      if (has(i, "hi")) product >>= width;
-      if (op == "mad") {
-        const Wide c = has(i, "wide") ? number(get(i, 3), type[0], 2 * width) : value(3);
-        product = static_cast<Wide>(static_cast<UnsignedWide>(product) + static_cast<UnsignedWide>(c));
-      }
-      return low(product);
-    }
-    if (op == "and") return low(a & b);
-    if (op == "or") return low(a | b);
-    if (op == "xor") return low(a ^ b);
-    if (op == "not") return low(~a);
-    if (op == "neg") return low(-a);
-    if (op == "abs") return low(a < 0 ? -a : a);
-    if (op == "min") return low(std::min(a, b));
-    if (op == "max") return low(std::max(a, b));
-    if (op == "div") return b == 0 ? ~std::uint64_t{0} : low(a / b);
-    if (op == "rem") return b == 0 ? low(a) : low(a % b);
-    const std::uint64_t by = i.operands.size() > 2 ? get(i, 2) & 0xFFFFFFFF : 0;
-    if (op == "shl") return by >= width ? 0 : low(a << by);
-    if (op == "shr") return low(a >> std::min<std::uint64_t>(by, width));
-    if (op == "popc" || op == "clz" || op == "brev") {
-      std::uint64_t ones = 0, zeros = 0, turned = 0;
-      for (unsigned k = 0; k < width; ++k) {
-        const auto bit = static_cast<std::uint64_t>((a >> k) & 1);
-        ones += bit;
-        zeros = bit != 0 ? 0 : zeros + 1;
-        turned |= bit << (width - 1 - k);
-      }
-      return op == "popc" ? ones : op == "clz" ? zeros : turned;
-    }
-    if (op == "sad") return low(value(3) + (a < b ? b - a : a - b));
-    if (op == "prmt") {
-      std::uint64_t out = 0;
-      const std::uint64_t both = low(a) | (low(b) << 32);
-      for (unsigned k = 0; k < 4; ++k) {
-        const std::uint64_t pick = (get(i, 3) >> (4 * k)) & 15, byte = (both >> (8 * (pick & 7))) & 255;
-        out |= (pick >= 8 ? (byte >= 128 ? 255 : 0) : byte) << (8 * k);
-      }
+  void together(const Instruction& i, std::size_t first) {
+    PlainThread* const warp = &threads_[first];
+    const auto values = [&](std::size_t k) {
+      Lanes out;
+      for (std::size_t l = 0; l < 32; ++l) out[l] = static_cast<std::uint32_t>(warp[l].get(i, k));
       return out;
-    }
-    ADD_FAILURE() << "the plain interpreter does not know " << op;
-    return 0;
-  }
-
-  void compare(const Instruction& i, std::string_view type) {
-    bool result = false;
-    const auto decide = [&](auto a, auto b) {
-      result = has(i, "eq")   ? a == b
-               : has(i, "ne") ? a < b || a > b
-               : has(i, "lt") ? a < b
-               : has(i, "le") ? a <= b
-               : has(i, "gt") ? a > b
-                              : a >= b;
     };
-    if (type == "f32") {
-      decide(real(get(i, 1)), real(get(i, 2)));
-    } else {
-      const auto width = static_cast<unsigned>(std::stoul(std::string(type.substr(1))));
-      decide(number(get(i, 1), type[0], width), number(get(i, 2), type[0], width));
-    }
-    set(i.operands[0], result ? 1 : 0);
-  }
-
-  void convert(const Instruction& i) {
-    const std::string_view to = i.modifiers[i.modifiers.size() - 2], from = i.modifiers.back();
-    const auto width = [](std::string_view t) { return static_cast<unsigned>(std::stoul(std::string(t.substr(1)))); };
-    if (from == "f32") {  // to an integer, towards zero
-      const float v = real(get(i, 1));
-      const Wide least = to[0] == 's' ? -(Wide{1} << (width(to) - 1)) : 0;
-      const Wide most = (Wide{1} << (width(to) - (to[0] == 's' ? 1 : 0))) - 1;
-      const Wide cut = v != v ? 0 : v >= 0x1p100F ? most : v <= -0x1p100F ? least : static_cast<Wide>(v);
-      return set(i.operands[0], static_cast<std::uint64_t>(std::clamp(cut, least, most)));
-    }
-    const Wide v = number(get(i, 1), from[0], width(from));
-    if (to == "f32") return set(i.operands[0], bits(static_cast<float>(static_cast<std::int64_t>(v))));
-    set(i.operands[0], static_cast<std::uint64_t>(number(static_cast<std::uint64_t>(v), to[0], width(to))));
-  }
-
-  void memory(const Instruction& i) {
-    const bool is_load = i.opcode == "ld";
-    const Operand& place = i.operands[is_load ? 1 : 0];
-    if (has(i, "param")) return set(i.operands[0], place.name == "in" ? base_in : base_out);
-    if (has(i, "shared")) {
-      if (is_load) return set(i.operands[0], shared_);
-      shared_ = get(i, 1);
+    if (i.opcode == "bar") {
+      if (!PlainThread::has(i, "red")) return;
+      std::uint32_t count = 0;
+      for (const PlainThread& t : threads_) count += t.get(i, 2) != 0 ? 1 : 0;
+      for (std::size_t l = 0; l < 32; ++l) warp[l].set(i.operands[0], count);
       return;
     }
-    const std::uint64_t address = r_[place.index] + static_cast<std::uint64_t>(place.offset);
-    if (is_load) return set(i.operands[0], in_[(address - base_in) / 8]);
-    out_ = get(i, 1);
+    const Lanes a = values(1);
+    for (std::size_t l = 0; l < 32; ++l) {
+      bool flag = false;
+      const std::uint32_t value = i.opcode == "shfl"    ? shuffle(i, a, values(2)[l], values(3)[l], l, flag)
+                                  : i.opcode == "vote"  ? vote(i, a)
+                                  : i.opcode == "match" ? match(i, a, l, flag)
+                                                        : reduce(i, a);
+      const Operand& to = i.operands[0];
+      if (to.kind == Operand::Kind::pair) warp[l].set(to.parts[1], flag ? 1 : 0);
+      pending_.emplace_back(&warp[l], value);
+    }
+    for (const auto& [thread, value] : pending_) {
+      thread->set(i.operands[0].kind == Operand::Kind::pair ? i.operands[0].parts[0] : i.operands[0], value);
+    }
+    pending_.clear();
   }
 
-  static constexpr std::uint64_t base_in = 1 << 20, base_out = std::uint64_t{1} << 40;
-  const Function& f_;
-  const std::vector<std::uint64_t>& in_;
-  std::vector<std::uint64_t> r_;
-  std::uint64_t out_ = 0, shared_ = 0;
-  std::uint64_t block_, thread_, threads_;
-  int steps_ = 0;
+  static std::uint32_t shuffle(const Instruction& i, const Lanes& a, std::uint32_t b, std::uint32_t c, std::size_t lane,
+                               bool& inside) {
+    const auto own = static_cast<int>(lane), by = static_cast<int>(b & 31);
+    const int segment = static_cast<int>((c >> 8) & 31), clamp = static_cast<int>(c & 31);
+    const int last = (own & segment) | (clamp & ~segment & 31), start = own & segment;
+    int from = own;
+    if (PlainThread::has(i, "up")) from = own - by;
+    if (PlainThread::has(i, "down")) from = own + by;
+    if (PlainThread::has(i, "bfly")) from = own ^ by;
+    if (PlainThread::has(i, "idx")) from = start | (by & ~segment & 31);
+    inside = PlainThread::has(i, "up") ? from >= last : from <= last;
+    return a[static_cast<std::size_t>(inside ? from : own)];
+  }
+
+  static std::uint32_t vote(const Instruction& i, const Lanes& a) {
+    std::uint32_t ballot = 0;
+    for (std::size_t l = 0; l < 32; ++l) ballot |= ((a[l] != 0) != i.operands[1].negated ? 1U : 0U) << l;
+    if (PlainThread::has(i, "ballot")) return ballot;
+    if (PlainThread::has(i, "all")) return ballot == 0xFFFFFFFF ? 1 : 0;
+    if (PlainThread::has(i, "any")) return ballot != 0 ? 1 : 0;
+    return ballot == 0 || ballot == 0xFFFFFFFF ? 1 : 0;
+  }
+
+  static std::uint32_t match(const Instruction& i, const Lanes& a, std::size_t lane, bool& all) {
+    std::uint32_t same = 0;
+    for (std::size_t l = 0; l < 32; ++l) same |= (a[l] == a[lane] ? 1U : 0U) << l;
+    all = same == 0xFFFFFFFF;
+    return PlainThread::has(i, "any") ? same : all ? same : 0;
+  }
+
+  static std::uint32_t reduce(const Instruction& i, const Lanes& a) {
+    std::uint32_t out = a[0];
+    const bool is_signed = PlainThread::has(i, "s32");
+    for (std::size_t l = 1; l < 32; ++l) {
+      const bool less = is_signed ? static_cast<std::int32_t>(a[l]) < static_cast<std::int32_t>(out) : a[l] < out;
+      if (PlainThread::has(i, "add")) out += a[l];
+      if (PlainThread::has(i, "and")) out &= a[l];
+      if (PlainThread::has(i, "or")) out |= a[l];
+      if (PlainThread::has(i, "xor")) out ^= a[l];
+      if (PlainThread::has(i, "min") && less) out = a[l];
+      if (PlainThread::has(i, "max") && !less) out = a[l];
+    }
+    return out;
+  }
+
+  std::vector<std::uint32_t> shared_;
+  std::vector<PlainThread> threads_;
+  std::vector<std::pair<PlainThread*, std::uint32_t>> pending_;
 };
 
 /// Writes random code: arithmetic on eight words, four double words and three predicates, branches and short loops.
 class Writer {
  public:
-  explicit Writer(std::uint64_t seed) : random_(seed) {}
+  Writer(std::uint64_t seed, bool whole_warps) : random_(seed), whole_warps_(whole_warps) {}
   std::string body() {
     text_ = "  mov.b32 %r1, %ra;\n  mov.b32 %r2, %rb;\n  mov.b32 %r3, %rc;\n  mov.u32 %r4, %tid.x;\n";
     text_ +=
         "  shl.b32 %r50, %r62, 3;\n  mov.u32 %r51, cells;\n  add.u32 %r50, %r50, %r51;\n  st.shared.u32 [%r50], %ra;\n";
     text_ +=
         "  add.u32 %r5, %ra, 7;\n  xor.b32 %r6, %rb, %rc;\n  mov.b32 %r7, 0x3f800000;\n  mov.b32 %r8, 0x80000000;\n";
+    text_ += "  mov.b32 {%h1, %h2}, %rb;\n  mov.b32 {%h3, %h4}, %rc;\n";
     text_ += "  mov.b64 %q1, %a;\n  mov.b64 %q2, %b;\n  mov.b64 %q3, %c;\n  cvt.u64.u32 %q4, %r62;\n";
     for (int k = 1; k < 4; ++k) text_ += fmt::format("  setp.lt.s32 %p{}, %r{}, %r{};\n", k, k, k + 3);
     block(3);
+    text_ += "  mov.b32 %r49, {%h1, %h4};\n  xor.b32 %r2, %r2, %r49;\n";
     text_ += "  cvt.u64.u32 %d, %r1;\n  shl.b64 %d, %d, 32;\n  xor.b64 %d, %d, %q1;\n";
     for (int k = 2; k < 9; ++k) text_ += fmt::format("  cvt.u64.u32 %q10, %r{};\n  mad.lo.u64 %d, %d, 31, %q10;\n", k);
     for (int k = 2; k < 5; ++k) text_ += fmt::format("  mad.lo.u64 %d, %d, 31, %q{};\n", k);
@@ -226,13 +146,14 @@ class Writer {
   std::string rv() {
     return below(4) == 0 ? std::to_string(static_cast<std::int32_t>(random_() >> (32 + below(32)))) : r();
   }
+  std::string h() { return fmt::format("%h{}", 1 + below(4)); }
   std::string p() { return fmt::format("%p{}", 1 + below(3)); }
 
   void line() {
     const std::string guard = below(5) == 0 ? (below(2) == 0 ? "@" : "@!") + p() + " " : "";
     const std::string t32 = pick({"u32", "s32"}), t64 = pick({"u64", "s64"});
     std::string code;
-    switch (below(20)) {
+    switch (below(26)) {
       case 0:
         code = fmt::format("{}.{} {}, {}, {}", pick({"add", "sub", "min", "max", "mul.lo", "mul.hi", "div", "rem"}),
                            t32, r(), r(), rv());
@@ -297,10 +218,67 @@ class Writer {
       case 18:
         code = fmt::format("prmt.b32 {}, {}, {}, {}", r(), r(), r(), below(65536));
         break;
+      case 19:
+      case 20:
+        code = fmt::format("{} {}, {}, {}",
+                           pick({"add.f16x2", "sub.f16x2", "mul.f16x2", "min.f16x2", "max.f16x2", "add.rn.bf16x2",
+                                 "mul.rn.bf16x2", "min.bf16x2", "max.bf16x2"}),
+                           r(), r(), r());
+        break;
+      case 21:
+        code = fmt::format("fma.rn.f16x2 {}, {}, {}, {}", r(), r(), r(), r());
+        break;
+      case 22:
+        code = fmt::format("{} {}, {}, {}", pick({"add.f16", "sub.f16", "mul.f16", "min.f16", "add.rn.bf16"}), h(), h(),
+                           h());
+        break;
+      case 23:
+        code = below(2) == 0 ? fmt::format("cvt.f32.{} {}, {}", pick({"f16", "bf16"}), r(), h())
+                             : fmt::format("cvt.rn.{}.f32 {}, {}", pick({"f16", "bf16"}), h(), r());
+        break;
+      case 24:
+        code = below(2) == 0 ? fmt::format("cvt.rn.{}.f32 {}, {}, {}", pick({"f16x2", "bf16x2"}), r(), r(), r())
+                             : fmt::format("{} {}, {}", pick({"neg.f16x2", "abs.f16x2", "neg.bf16x2"}), r(), r());
+        break;
       default:
         code = below(2) == 0 ? "st.shared.u32 [%r50], " + r() : "ld.shared.u32 " + r() + ", [%r50]";
     }
     text_ += "  " + guard + code + ";\n";
+  }
+
+  /// What a warp or block does together: all threads are here.
+  void together() {
+    const std::string all = "0xffffffff";
+    switch (below(whole_warps_ ? 7 : 1)) {
+      case 0:
+        text_ += fmt::format(
+            "  bar.sync 0;\n  mad.lo.u32 %r48, %r62, 7, {};\n  rem.u32 %r48, %r48, {};\n  shl.b32 %r48, %r48, 3;\n"
+            "  add.u32 %r48, %r48, %r51;\n  ld.shared.u32 {}, [%r48];\n  bar.sync 0;\n",
+            below(40), whole_warps_ ? 64 : 40, r());
+        break;
+      case 1:
+      case 2:
+        text_ += fmt::format("  shfl.sync.{}.b32 {}|{}, {}, {}, {}, {};\n", pick({"up", "down", "bfly", "idx"}), r(),
+                             p(), r(), rv(), pick({"0", "31", "0x181f", "0x1807", "0x1c00"}), all);
+        break;
+      case 3:
+        text_ += fmt::format("  vote.sync.{}.pred {}, {}{}, {};\n", pick({"all", "any", "uni"}), p(),
+                             below(2) == 0 ? "!" : "", p(), all);
+        text_ += fmt::format("  vote.sync.ballot.b32 {}, {}, {};\n", r(), p(), all);
+        break;
+      case 4:
+        text_ += fmt::format("  and.b32 %r48, {}, 3;\n  match.any.sync.b32 {}, %r48, {};\n", r(), r(), all);
+        text_ += fmt::format("  match.all.sync.b32 {}|{}, {}, {};\n", r(), p(), r(), all);
+        break;
+      case 5:
+        text_ +=
+            fmt::format("  redux.sync.{} {}, {}, {};\n",
+                        pick({"add.u32", "min.s32", "max.s32", "min.u32", "max.u32", "and.b32", "or.b32", "xor.b32"}),
+                        r(), r(), all);
+        break;
+      default:
+        text_ += fmt::format("  bar.red.popc.u32 {}, 0, {};\n", r(), p());
+    }
   }
 
   void block(int depth) {
@@ -324,6 +302,8 @@ class Writer {
         block(depth - 1);
         text_ +=
             fmt::format("  sub.s32 %r{0}, %r{0}, 1;\n  setp.ge.s32 %p5, %r{0}, 0;\n  @%p5 bra L{1};\n", counter, label);
+      } else if (depth == 3 && kind < 6) {
+        together();
       } else {
         line();
       }
@@ -332,25 +312,26 @@ class Writer {
 
   std::mt19937_64 random_;
   std::string text_;
+  bool whole_warps_;
   int label_ = 0;
 };
 
 TEST(Differential, RandomProgramsGiveTheSameBits) {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 90; ++seed) {
+    const std::uint32_t threads = seed % 2 == 0 ? 64 : 40;  // whole warps, or one of 8 lanes
     std::mt19937_64 random(seed);
-    std::vector<std::uint64_t> in(std::size_t{3} * 40);
+    std::vector<std::uint64_t> in(std::size_t{3} * threads);
     for (std::uint64_t& v : in) v = random() >> (random() % 64);
-    const std::string text = kernel_around(Writer(seed).body(), ".shared .align 8 .b8 cells[512];");
+    const std::string text = kernel_around(Writer(seed, threads == 64).body(), ".shared .align 8 .b8 cells[512];");
     RunOptions options;
     options.caches = false;
-    const Ran ran = run_module(text, in, Dim3{1}, Dim3{40}, options);  // a whole warp, and one of 8 lanes
+    const Ran ran = run_module(text, in, Dim3{1}, Dim3{threads}, options);
     ASSERT_EQ(faults_of(ran), "") << text;
     const auto module = parse_module(text, "test.ptx");
     ASSERT_TRUE(module);
-    for (std::uint32_t thread = 0; thread < 40; ++thread) {
-      ASSERT_EQ(ran.out[thread], PlainThread(module->functions[0], in, 0, thread, 40).run())
-          << "seed " << seed << " thread " << thread << "\n"
-          << text;
+    const auto expected = PlainBlock(module->functions[0], in, threads).run();
+    for (std::uint32_t thread = 0; thread < threads; ++thread) {
+      ASSERT_EQ(ran.out[thread], expected[thread]) << "seed " << seed << " thread " << thread << "\n" << text;
     }
   }
 }

@@ -140,5 +140,34 @@ TEST(Limits, SampledBlocksAreScaled) {
   EXPECT_EQ(some.result.sampling_error, 0);
 }
 
+TEST(Limits, SampledCachesAreBounds) {
+  // Every block reads the same 3 KiB and writes 512 bytes of its own: scaled misses of 4 of 64 blocks would be wrong.
+  const std::string body = R"(  mul.wide.u32 %q1, %r62, 8;
+  ld.param.u64 %q2, [in];
+  add.u64 %q2, %q2, %q1;
+  ld.global.u64 %q3, [%q2];
+)";
+  const std::vector<std::uint64_t> in(std::size_t{3} * 64 * 64);
+  RunOptions options;
+  const Ran all = run_body(body, in, 64, options);
+  options.sample_blocks = 4;
+  const Ran some = run_body(body, in, 64, options);
+  ASSERT_TRUE(some.result.dram_sectors && some.result.l2_sectors);
+  EXPECT_FALSE(all.result.dram_sectors);
+  const CacheCounters& exact = all.result.counters.cache;
+  const std::uint64_t dram = exact.dram_read_sectors + exact.dram_write_sectors;
+  const std::uint64_t l2 = exact.l2_read_sectors + exact.l2_write_sectors + exact.l2_atomic_sectors;
+  EXPECT_LE(some.result.dram_sectors->least, dram);
+  EXPECT_GE(some.result.dram_sectors->most, dram);
+  EXPECT_LE(some.result.l2_sectors->least, l2);
+  EXPECT_GE(some.result.l2_sectors->most, l2);
+  EXPECT_EQ(some.result.dram_sectors->least,
+            4 * (64 * 24 + 64 * 8) / 32);  // of each block, the shared values among them
+  EXPECT_EQ(some.result.counters.cache.dram_read_sectors + some.result.counters.cache.l1_sectors, 0U);
+  EXPECT_EQ(some.result.counters.global_load.sectors, all.result.counters.global_load.sectors);
+  options.caches = false;
+  EXPECT_FALSE(run_body(body, in, 64, options).result.dram_sectors);
+}
+
 }  // namespace
 }  // namespace corridor::ptx::testing

@@ -51,6 +51,8 @@ struct Picked {
 [[nodiscard]] Picked pick_float(const Form& form);
 [[nodiscard]] Picked pick_half(const Form& form);
 [[nodiscard]] Picked pick_convert(const Form& form);
+[[nodiscard]] Picked pick_packed_float(const Form& form);    ///< f32x2
+[[nodiscard]] Picked pick_byte_convert(const Form& form);    ///< from and to pairs of 8-bit floats
 [[nodiscard]] Picked pick_packed_convert(const Form& form);  ///< to pairs of halves and to tf32
 
 /// Runs op.inner under a directed rounding mode of the host.

@@ -98,8 +98,12 @@ float f16_to_float_here(std::uint32_t h) {
   return float_of_f16(h & 0xFFFF);
 }
 
+std::uint32_t half_of_here(double v) {
+  return f16_of(v);
+}
+
 LaneKernels lane_kernels_here() {
-  return {&addresses_here, &add_f16_here, &add_bf16_here, &f16_to_float_here};
+  return {&addresses_here, &add_f16_here, &add_bf16_here, &f16_to_float_here, &half_of_here};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -26,6 +26,7 @@ struct LaneKernels {
   std::uint32_t (*add_f16)(std::uint32_t a, std::uint32_t b);
   std::uint32_t (*add_bf16)(std::uint32_t a, std::uint32_t b);
   float (*f16_to_float)(std::uint32_t h);
+  std::uint32_t (*half_of)(double v);  ///< the nearest f16
 };
 [[nodiscard]] const LaneKernels& lane_kernels();
 

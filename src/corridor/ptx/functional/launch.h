@@ -22,6 +22,7 @@
 
 #include "corridor/base/result.h"
 #include "corridor/ptx/functional/counters.h"
+#include "corridor/ptx/functional/texture.h"
 #include "corridor/ptx/syntax/module.h"
 
 namespace corridor::ptx {
@@ -38,6 +39,11 @@ class DeviceMemory {
   /// Host copies; an address and length outside one allocation fail.
   [[nodiscard]] Result<void> write(std::uint64_t address, std::span<const std::byte> bytes);
   [[nodiscard]] Result<void> read(std::uint64_t address, std::span<std::byte> out) const;
+  /// A texture over one allocation: the 64-bit object that a kernel takes as an argument. Fails when the buffer does
+  /// not hold its texels.
+  [[nodiscard]] Result<std::uint64_t> add_texture(const Texture& texture);
+  /// What a .texref variable of that name means in every module.
+  void bind_texture(const std::string& name, std::uint64_t object);
   struct State;
   [[nodiscard]] State& state();
 
@@ -81,7 +87,8 @@ struct RunOptions {
   bool caches = true;           ///< feed L1, L2, DRAM
   bool check = true;            ///< initialisation, races, lanes of shuffles; bounds and alignment are always checked
   std::size_t max_faults = 20;  ///< then the run stops
-  /// Blocks to run, evenly spread with the first and the last; 0: all. Counters are scaled, results are partial.
+  /// Blocks to run, evenly spread with the first and the last; 0: all. Counters of what a block does by itself are
+  /// scaled, those of L2 and DRAM become bounds, results are partial.
   std::uint64_t sample_blocks = 0;
   std::uint32_t trace_blocks = 0;  ///< record the first so many blocks for a time-line
 };
@@ -122,6 +129,11 @@ struct WarpTrace {
   std::vector<TraceEntry> entries;
 };
 
+/// Sectors of 32 bytes, no fewer and no more than.
+struct SectorBounds {
+  std::uint64_t least = 0, most = 0;
+};
+
 struct RunResult {
   Counters counters;
   std::vector<LineCounters> lines;  ///< by PTX line, those that ran
@@ -129,7 +141,10 @@ struct RunResult {
   bool completed = false;           ///< every block ran to its end
   std::uint64_t blocks_run = 0;     ///< of counters.blocks, when sampled
   double sampling_error = 0;        ///< standard error of warp instructions, as a share; 0 when all ran
-  std::string printed;              ///< of printf
+  /// Of a sample, in place of counters.cache, which stays zero: blocks share the caches, so that what a few of them
+  /// missed tells little of all. Least: the sectors that the sample touched. Most: what it missed in L1, scaled.
+  std::optional<SectorBounds> l2_sectors, dram_sectors;
+  std::string printed;  ///< of printf
   std::vector<WarpTrace> traces;
 };
 

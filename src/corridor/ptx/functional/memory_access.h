@@ -15,6 +15,13 @@ struct HostLanes {
   std::uint8_t* base = nullptr;  ///< of the first lane, where the lanes are a row or uniform in one allocation
 };
 
+/// Where one lane's access of `bytes` is, after a reach_… below.
+[[nodiscard]] inline std::uint8_t* lane_pointer(const HostLanes& host, const LaneAddresses& a, std::uint32_t lane,
+                                                std::uint32_t bytes) {
+  if (host.base == nullptr) return host.of[lane];
+  return a.shape == LaneAddresses::Shape::uniform ? host.base : host.base + std::size_t{lane - a.first_lane} * bytes;
+}
+
 enum class Touch : std::uint8_t { load, store, atomic };
 
 /// Finds and checks the lanes' addresses in global memory, counts and logs the request. False: a fault ended the block.

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "corridor/ptx/functional/form.h"
+#include "corridor/ptx/functional/handlers.h"
 #include "corridor/ptx/functional/launch.h"
 #include "corridor/ptx/functional/op.h"
+#include "corridor/ptx/functional/wmma.h"
 #include "corridor/ptx/isa/op_info.h"
 #include "corridor/ptx/syntax/module.h"
 
@@ -113,6 +115,7 @@ struct Program::State {
   std::vector<Code> codes;           ///< one a function of the module
   std::vector<std::uint32_t> slots;  ///< lists of slots of vector operands
   std::vector<Call> calls;
+  std::vector<WmmaMatrix> matrices;
   std::vector<std::vector<std::uint32_t>> jumps;  ///< targets of brx.idx, as ops
   std::unordered_map<std::string_view, std::uint32_t> function_of_name;
   /// Index of a function by name, through aliases; no_index when there is none.
@@ -140,17 +143,28 @@ class Decoder {
   [[nodiscard]] bool memory(const Instruction& instruction, Op& op);
   [[nodiscard]] bool address_space(const Instruction& instruction, Op& op);
   [[nodiscard]] bool atomic(const Instruction& instruction, Op& op);
+  [[nodiscard]] bool vector_atomic(const Instruction& instruction, AtomicKind kind, Op& op);
+  [[nodiscard]] bool place_atomic(const Form& form, AtomicKind kind, Op& op);
   [[nodiscard]] bool control(std::uint32_t index, Op& op);
   [[nodiscard]] bool barrier(const Instruction& instruction, Op& op);
   [[nodiscard]] bool warp(const Instruction& instruction, Op& op);
   [[nodiscard]] bool call(const Instruction& instruction, Op& op);
+  [[nodiscard]] bool indirect_call(const Operand& target, const Operand* results, const Operand* arguments, Op& op);
   [[nodiscard]] bool tensor(const Instruction& instruction, Op& op);
+  [[nodiscard]] bool mma(const Instruction& instruction, Op& op);
+  [[nodiscard]] bool texture(const Instruction& instruction, Op& op);
+  [[nodiscard]] bool wmma(const Instruction& instruction, Op& op);
   [[nodiscard]] bool async(const Instruction& instruction, Op& op);
+  [[nodiscard]] bool bulk(const Instruction& instruction, Op& op);
+  [[nodiscard]] bool barrier_object(const Instruction& instruction, Op& op);
 
   // Slots of operands; false and `reason_` when they do not fit.
   [[nodiscard]] bool source(const Operand& operand, Width width, Type type, std::uint32_t& slot);
   [[nodiscard]] bool destination(const Operand& operand, Width width, std::uint32_t& slot);
   [[nodiscard]] bool address(const Operand& operand, Op& op);
+  /// An address besides the op's own: four entries of the list of slots.
+  [[nodiscard]] bool detail_address(const Operand& operand);
+  [[nodiscard]] bool fragment(const Operand& operand, std::size_t count, Width width, bool is_write);
   [[nodiscard]] bool vector(const Operand& operand, bool is_write, Type type, Op& op);
   [[nodiscard]] Width register_width(std::uint32_t index) const;
   [[nodiscard]] std::uint32_t register_bits(const Operand& operand, Type type) const;

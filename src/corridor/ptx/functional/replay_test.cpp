@@ -24,6 +24,11 @@ TEST(Replay, EverySeedOfTheRunFuzzerEnds) {
       if (!kernel.is_entry || kernel.is_declaration) continue;
       DeviceMemory memory(1 << 20);
       const auto buffer = memory.allocate(1024, "buffer");
+      Texture texture;
+      texture.address = *buffer;
+      texture.width = texture.height = 16;
+      texture.linear = true;
+      memory.bind_texture("t", *memory.add_texture(texture));
       Launch launch;
       launch.kernel = kernel.name;
       launch.grid = Dim3{2};

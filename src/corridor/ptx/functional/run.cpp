@@ -12,6 +12,7 @@
 #include "corridor/ptx/functional/launch.h"
 #include "corridor/ptx/functional/setup.h"
 #include "corridor/ptx/functional/summary.h"
+#include "corridor/ptx/memory/footprint.h"
 
 namespace corridor::ptx {
 namespace {
@@ -63,6 +64,7 @@ class Wave {
            std::vector<double>& per_block);
   /// Passes on what has been asked for so far.
   void feed_caches();
+  Footprint* footprint = nullptr;  ///< of a sample
 
   [[nodiscard]] const std::vector<Tally>& tallies() const { return tallies_; }
 
@@ -134,7 +136,9 @@ void Wave::run_chunk(std::span<const std::uint64_t> blocks, std::size_t chunk, s
 
 void Wave::feed_caches() {
   if (caches_ == nullptr) return;
-  caches_->run_wave(std::span(asked_).first(asked_sm_.size()), asked_sm_);
+  const std::span<AccessLog> asked = std::span(asked_).first(asked_sm_.size());
+  if (footprint != nullptr) footprint->add(asked);
+  caches_->run_wave(asked, asked_sm_);
   for (AccessLog& log : asked_) log.clear();
   asked_sm_.clear();
 }
@@ -236,9 +240,11 @@ Result<RunResult> run(const Program& program, const Launch& launch, DeviceMemory
       static_cast<std::size_t>(std::min({resident, room, std::uint64_t{blocks.size()}, std::uint64_t{1} << 16}));
   RunResult result;
   result.completed = true;
+  Footprint footprint;
   std::unique_ptr<Hierarchy> caches;
   if (options.caches) caches = std::make_unique<Hierarchy>(device.memory);
   Wave wave(state, wave_blocks, caches.get(), result.traces);
+  if (options.sample_blocks != 0) wave.footprint = &footprint;
   std::uint64_t instructions = 0;
   std::vector<double> per_block;
   for (std::size_t first = 0; first < blocks.size(); first += wave_blocks) {
@@ -255,7 +261,9 @@ Result<RunResult> run(const Program& program, const Launch& launch, DeviceMemory
   summarise(state, wave.tallies(), caches ? &caches->counters() : nullptr, result);
   if (result.blocks_run < total) {
     result.sampling_error = standard_error(per_block);
-    if (options.sample_blocks != 0) scale(result, static_cast<double>(total) / static_cast<double>(result.blocks_run));
+    if (options.sample_blocks != 0) {
+      scale(result, static_cast<double>(total) / static_cast<double>(result.blocks_run), footprint.sectors());
+    }
   }
   return result;
 }

@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint64_t patience = 2'000'000;  // instructions without a change of the stack while other lanes wait
 constexpr std::uint64_t group_slice = 2048;    // instructions of one group before another may run
 constexpr std::size_t most_trace = 1U << 20;
+constexpr std::uint32_t most_polls = 4096;  // of barrier objects that do not change, by groups of a warp in turn
 
 /// Instructions of called functions are left out: a trace is of the kernel's own body.
 void note(WarpTrace& trace, std::uint32_t index, std::uint32_t length, std::uint16_t sectors,
@@ -250,7 +251,10 @@ BlockRun::Turn BlockRun::run_groups(Exec& x, Warp& warp, std::uint64_t budget) {
     if (x.event == Event::repeat) group.wait = LaneGroup::Wait::lanes;
   }
   if (x.event == Event::wait) return warp.state == Warp::State::barrier ? Turn::waits : Turn::ran;
-  return x.event == Event::yield && warp.groups.size() == 1 ? Turn::spins : Turn::ran;
+  if (x.event != Event::yield) return Turn::ran;
+  const auto able = std::count_if(warp.groups.begin(), warp.groups.end(),
+                                  [](const LaneGroup& group) { return group.wait == LaneGroup::Wait::none; });
+  return able == 1 || failed_wait.polls > most_polls ? Turn::spins : Turn::ran;
 }
 
 }  // namespace corridor::ptx

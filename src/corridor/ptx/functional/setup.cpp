@@ -118,6 +118,10 @@ std::vector<std::uint32_t> reachable(const Program::State& program, std::uint32_
     for (const std::uint32_t callee : program.codes[list[i]].callees) {
       if (seen.insert(callee).second) list.push_back(callee);
     }
+    if (!program.codes[list[i]].calls_indirectly) continue;
+    for (std::uint32_t any = 0; any < program.codes.size(); ++any) {
+      if (!program.codes[any].function->is_entry && seen.insert(any).second) list.push_back(any);
+    }
   }
   return list;
 }
@@ -135,6 +139,15 @@ Result<void> place_variables(LaunchState& state, DeviceMemory::State& memory) {
     for (const FrameConstant& c : code.constants) {
       if (c.kind != FrameConstant::Kind::variable || state.addresses.contains(c.variable)) continue;
       const Variable& v = *c.variable;
+      if (v.type == Type::texref || v.space == Space::tex) {
+        const auto bound = memory.texture_of_name.find(v.name);
+        if (bound == memory.texture_of_name.end()) {
+          return fail("no texture is bound to it", v.name,
+                      fmt::format("give one: --arg {}=tex2d:f32:64x64:ramp", v.name));
+        }
+        state.addresses[&v] = bound->second;
+        continue;
+      }
       if (v.space == Space::shared) {
         const std::uint64_t align = std::clamp<std::uint64_t>(v.align, 1, 1024);
         if (v.is_extern || v.bytes == 0) {

@@ -141,7 +141,7 @@ void summarise(const LaunchState& launch, std::span<const Tally> tallies, const 
   if (caches != nullptr) c.cache = *caches;
 }
 
-void scale(RunResult& result, double factor) {
+void scale(RunResult& result, double factor, std::uint64_t touched) {
   Counters& c = result.counters;
   for (std::uint64_t* v : {&c.blocks, &c.warps, &c.warp_instructions, &c.thread_instructions, &c.thread_instructions_on,
                            &c.special, &c.branches, &c.divergent_branches, &c.barriers, &c.shuffles, &c.votes}) {
@@ -157,11 +157,17 @@ void scale(RunResult& result, double factor) {
                             &c.shared_load, &c.shared_store, &c.shared_atomic}) {
     times(*a, factor);
   }
-  CacheCounters& k = c.cache;
-  for (std::uint64_t* v : {&k.l1_sectors, &k.l1_hits, &k.l2_read_sectors, &k.l2_read_hits, &k.l2_write_sectors,
-                           &k.l2_atomic_sectors, &k.dram_read_sectors, &k.dram_write_sectors}) {
-    times(*v, factor);
+  const CacheCounters& k = c.cache;
+  if (touched > 0) {
+    // Each access of L2 moves a sector to or from DRAM at most once, an atomic one both ways.
+    SectorBounds l2{touched, k.l2_read_sectors + k.l2_write_sectors + k.l2_atomic_sectors};
+    SectorBounds dram{touched, l2.most + k.l2_atomic_sectors};
+    times(l2.most, factor);
+    times(dram.most, factor);
+    result.l2_sectors = l2;
+    result.dram_sectors = dram;
   }
+  c.cache = {};
   for (LineCounters& line : result.lines) {
     for (std::uint64_t* v :
          {&line.warp_instructions, &line.thread_instructions_on, &line.sectors, &line.wavefronts, &line.conflicts}) {

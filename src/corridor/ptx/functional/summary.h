@@ -13,8 +13,9 @@ namespace corridor::ptx {
 /// Fills counters and lines of `result` (blocks_run is set). `caches` may be null.
 void summarise(const LaunchState& launch, std::span<const Tally> tallies, const CacheCounters* caches,
                RunResult& result);
-/// Multiplies all counts: a sample stands for the whole grid.
-void scale(RunResult& result, double factor);
+/// A sample stands for the whole grid: multiplies the counts of what blocks do by themselves. Of the caches only bounds
+/// are left; `touched`: distinct sectors that the sample touched.
+void scale(RunResult& result, double factor, std::uint64_t touched);
 /// The same kind at the same line is one fault with a count.
 void add_faults(std::vector<Fault>& to, std::vector<Fault>& from);
 

@@ -44,6 +44,20 @@ struct PendingCopy {
   std::uint32_t target[32], source_bytes[32];
 };
 
+/// A cp.async.mbarrier.arrive whose copies may not be done.
+struct PendingArrival {
+  std::uint32_t after = 0;  ///< copies of the warp that come first, counted from its start
+  std::uint32_t lanes = 0, line_pc = 0;
+  std::uint32_t barrier[32];  ///< shared addresses
+};
+
+/// A cp.async.bulk into shared memory that is on its way.
+struct BulkCopy {
+  std::uint64_t source = 0, target = 0;
+  std::uint32_t barrier = 0, bytes = 0, line_pc = 0, lane = 0;
+  bool from_global = true;
+};
+
 struct Warp {
   enum class State : std::uint8_t { ready, barrier, done };
   std::uint32_t index = 0;
@@ -66,7 +80,9 @@ struct Warp {
   std::uint64_t turns = 0;
   // cp.async
   std::vector<PendingCopy> copies;
-  std::uint32_t committed = 0;
+  std::uint32_t committed = 0, copies_done = 0;
+  std::vector<PendingArrival> arrivals;
+  std::vector<BulkCopy> bulk_copies;
   WarpTrace* trace = nullptr;
 };
 

@@ -250,7 +250,7 @@ TEST(OpInfo, WorkOfOneInstruction) {
   EXPECT_EQ(info("cvt.rn.f32.s32 %r1, %r1;").pipe, Pipe::xu);
   EXPECT_EQ(info("cvt.u64.u32 %d1, %r1;").pipe, Pipe::alu);
   EXPECT_EQ(info("cp.async.cg.shared.global [%r1], [%d1], 16;").tier, 3);
-  EXPECT_EQ(info("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 16, [%r2];").tier, 0);
+  EXPECT_EQ(info("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 16, [%r2];").tier, 3);
   EXPECT_EQ(info("frobnicate.f32 %r1;").tier, 0);
   EXPECT_FALSE(info("frobnicate.f32 %r1;").why_not.empty());
 }

@@ -13,12 +13,10 @@ constexpr std::string_view why_tensor_memory = "tensor memory of sm_100 is not s
 constexpr std::string_view why_several_devices = "memory of several devices is not simulated";
 constexpr std::string_view why_tensor_maps = "tensor maps are made by the host, which is not simulated";
 constexpr std::string_view why_surfaces = "surfaces are not simulated";
-constexpr std::string_view why_textures = "textures are not simulated";
+constexpr std::string_view why_textures = "of textures only plain reads (tex) are simulated";
 constexpr std::string_view why_clusters = "clusters of blocks are not simulated";
 constexpr std::string_view why_rare = "no compiler writes it by itself; not simulated";
-constexpr std::string_view why_wmma = "wmma is not simulated; mma.sync is";
 constexpr std::string_view why_policies = "cache policies are not simulated";
-constexpr std::string_view why_mbarrier = "barrier objects in memory (mbarrier) are not simulated";
 constexpr std::string_view why_video =
     "video instructions are emulated on every GPU since sm_50; write plain arithmetic";
 constexpr std::string_view why_stack = "a stack of variable size is not simulated";
@@ -85,7 +83,7 @@ constexpr std::array<OpRow, 135> rows = {{
     {"mapa", 0, P::alu, F::fixed, 1, W::first, why_clusters},
     {"match", 2, P::adu, F::fixed, 1, W::first, {}},
     {"max", 1, P::alu, F::compare, 1, W::first, {}},
-    {"mbarrier", 0, P::lsu, F::fixed, 1, W::unless_address, why_mbarrier},
+    {"mbarrier", 3, P::lsu, F::fixed, 1, W::unless_address, {}},
     {"membar", 2, P::lsu, F::fixed, 1, W::nothing, {}},
     {"min", 1, P::alu, F::compare, 1, W::first, {}},
     {"mma", 3, P::tensor, F::matrix, 1, W::first, {}},
@@ -136,7 +134,7 @@ constexpr std::array<OpRow, 135> rows = {{
     {"tcgen05", 0, P::tensor, F::fixed, 1, W::load, why_tensor_memory},
     {"tensormap", 0, P::lsu, F::fixed, 1, W::nothing, why_tensor_maps},
     {"testp", 2, P::alu, F::fixed, 1, W::first, {}},
-    {"tex", 0, P::tex, F::fixed, 1, W::first, why_textures},
+    {"tex", 3, P::tex, F::fixed, 1, W::first, {}},
     {"tld4", 0, P::tex, F::fixed, 1, W::first, why_textures},
     {"trap", 2, P::adu, F::fixed, 1, W::nothing, {}},
     {"txq", 0, P::tex, F::fixed, 1, W::first, why_textures},
@@ -165,7 +163,7 @@ constexpr std::array<OpRow, 135> rows = {{
     {"vsub2", 0, P::alu, F::fixed, 1, W::first, why_video},
     {"vsub4", 0, P::alu, F::fixed, 1, W::first, why_video},
     {"wgmma", 0, P::tensor, F::matrix, 1, W::wgmma, why_warpgroup},
-    {"wmma", 0, P::tensor, F::matrix, 1, W::load, why_wmma},
+    {"wmma", 3, P::tensor, F::matrix, 1, W::load, {}},
     {"xor", 1, P::alu, F::fixed, 1, W::first, {}},
 }};
 // clang-format on

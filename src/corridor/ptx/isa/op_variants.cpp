@@ -10,10 +10,10 @@ namespace corridor::ptx {
 namespace {
 
 constexpr std::string_view why_no_clusters = "clusters of blocks are not simulated";
-constexpr std::string_view why_no_bulk = "bulk copies (TMA) are not simulated";
+constexpr std::string_view why_no_tensor_copies = "copies of tensors and reducing copies (TMA) are not simulated";
 constexpr std::string_view why_no_sparse = "sparse and block-scaled products are not simulated";
+constexpr std::string_view why_no_such_textures = "of textures only those of one and two dimensions are simulated";
 constexpr std::string_view why_no_small_types = "types of less than 8 bits are not simulated";
-constexpr std::string_view why_no_mbarrier = "barrier objects in memory (mbarrier) are not simulated";
 
 bool has_modifier(const Instruction& instruction, std::string_view modifier) {
   const auto& all = instruction.modifiers;
@@ -184,11 +184,14 @@ void matrix_product(const Instruction& instruction, OpInfo& info) {
 
 void fixed_variant(const Instruction& instruction, OpInfo& info) {
   const std::string_view opcode = instruction.opcode;
-  if (opcode == "cp" && (has_modifier(instruction, "bulk") || has_modifier(instruction, "reduce"))) {
-    refuse(info, why_no_bulk);
+  if (opcode == "cp" && (has_modifier(instruction, "tensor") || has_modifier(instruction, "reduce"))) {
+    refuse(info, why_no_tensor_copies);
   }
   if (opcode == "barrier" && has_modifier(instruction, "cluster")) refuse(info, why_no_clusters);
-  if (opcode == "cp" && has_modifier(instruction, "mbarrier")) refuse(info, why_no_mbarrier);
+  if (opcode == "tex" &&
+      (has_modifier(instruction, "1d") == has_modifier(instruction, "2d") || has_modifier(instruction, "grad"))) {
+    refuse(info, why_no_such_textures);
+  }
   const TypeList types = types_of(instruction);
   const bool is_pair_of_words = types.count > 0 && bytes_of(types.first()) == 8;
   if (opcode == "cvta") info.issue_slots = 0;
