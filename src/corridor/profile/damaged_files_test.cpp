@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <cctype>
 
 #include "corridor/base/file.h"
 #include "corridor/profile/byte_source.h"
