@@ -209,13 +209,15 @@ Table ptx_lines(const app::PtxAnswer& a) {
                {"flops", "FLOPs", Unit::count}},
               {},
               shown_on_terminal};
-  for (const SourceCounts& line : by_source(a)) {
+  const std::vector<SourceCounts> lines = by_source(a);
+  const bool both = std::any_of(lines.begin(), lines.end(), [](const SourceCounts& line) { return line.in_source; });
+  for (const SourceCounts& line : lines) {
     if (table.rows.size() == most) break;
     const std::string_view of = line.in_source ? std::string_view(a.source.source) : *a.source.program->module().text;
-    table.rows.push_back({exact(line.line),
-                          text(line.in_source ? a.source.source_name : a.source.program->module().name),
-                          text(trimmed(line_of(of, line.line))), exact(line.warp_instructions), exact(line.sectors),
-                          exact(line.conflicts), count(line.flops)});
+    table.rows.push_back(
+        {exact(line.line), text(line.in_source ? a.source.source_name : a.source.program->module().name),
+         text((both && !line.in_source ? "PTX: " : "") + trimmed(line_of(of, line.line))),
+         exact(line.warp_instructions), exact(line.sectors), exact(line.conflicts), count(line.flops)});
   }
   return table;
 }

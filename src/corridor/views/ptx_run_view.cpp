@@ -210,7 +210,7 @@ Table checks(const PtxAnswer& a) {
 Document ptx_run_document(const PtxAnswer& a, bool explain) {
   Document document;
   document.schema = "corridor/ptx_run/1";
-  document.title = fmt::format("{} of {}: {} blocks × {} threads, simulated", a.launch.kernel, a.source.file,
+  document.title = fmt::format("{} of {}: {} blocks of {} threads, simulated", a.launch.kernel, a.source.file,
                                dims(a.launch.grid), dims(a.launch.block));
   document.blocks.emplace_back(Paragraph{"verdict", verdict(a), Paragraph::Style::verdict});
   add_faults(document, a);
