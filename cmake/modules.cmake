@@ -25,6 +25,9 @@ set(modules_of_text report views)
 set(modules_fuzzed base units hardware model profile ptx)
 set(fuzzer_hooks -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
 
+# They read small files once or turn results into text: the time to compile them counts for more.
+set(modules_light hardware model report app views)
+
 # corridor_module(NAME LIBS …): library corridor_NAME from src/corridor/NAME/*.cpp, and NAME_test from its *_test.cpp.
 function(corridor_module name)
   cmake_parse_arguments(arg "" "" "LIBS" ${ARGN})
@@ -37,7 +40,12 @@ function(corridor_module name)
     add_library(corridor_${name} STATIC ${sources})
     target_link_libraries(corridor_${name} PUBLIC ${arg_LIBS} corridor_options)
     corridor_together(corridor_${name} "${sources}")
-    corridor_precompiled(corridor_${name} module)
+    if(name IN_LIST modules_light)
+      target_link_libraries(corridor_${name} PRIVATE corridor_light)
+      corridor_precompiled(corridor_${name} light)
+    else()
+      corridor_precompiled(corridor_${name} module)
+    endif()
     if(CORRIDOR_FUZZ AND name IN_LIST modules_fuzzed)
       target_compile_options(corridor_${name} PRIVATE ${fuzzer_hooks})
     endif()

@@ -1,4 +1,5 @@
-# Precompiled headers: what nearly every file includes, once for the modules, once for tests.
+# Precompiled headers: what nearly every file includes, for the modules, for those that are compiled with little
+# optimisation, and for tests.
 # tests/headers_alone.cmake compiles every header without them, so they hide no missing include of a header.
 if(NOT CORRIDOR_PCH)
   function(corridor_precompiled)
@@ -19,6 +20,7 @@ function(corridor_precompiled_set kind)
 endfunction()
 
 corridor_precompiled_set(module HEADERS ${often_included})
+corridor_precompiled_set(light LIBS corridor_light HEADERS ${often_included})
 if(CORRIDOR_TESTS)
   corridor_precompiled_set(test LIBS corridor_light GTest::gmock
                            HEADERS ${often_included} <gmock/gmock.h> <gtest/gtest.h>)
