@@ -25,8 +25,9 @@ set(modules_of_text report views)
 set(modules_fuzzed base units hardware model profile ptx)
 set(fuzzer_hooks -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
 
-# They read small files once or turn results into text: the time to compile them counts for more.
-set(modules_light hardware model report app views)
+# They read small files once, turn results into text, or wait for what they time (the timed loops have options of their
+# own): the time to compile them counts for more.
+set(modules_light hardware model measure report app views)
 
 # corridor_module(NAME LIBS …): library corridor_NAME from src/corridor/NAME/*.cpp, and NAME_test from its *_test.cpp.
 function(corridor_module name)
