@@ -29,7 +29,8 @@ class LocalServer {
                 [](const httplib::Request&, httplib::Response& response) { response.set_redirect("/metrics"); });
     server_.Get("/pieces", [](const httplib::Request&, httplib::Response& response) {
       response.set_chunked_content_provider("text/plain", [](std::size_t offset, httplib::DataSink& sink) {
-        if (offset < 12) return sink.write("abcdefghijkl" + offset, 4);
+        const std::string text = "abcdefghijkl";
+        if (offset < text.size()) return sink.write(text.data() + offset, 4);
         sink.done();
         return true;
       });
