@@ -244,7 +244,8 @@ TEST(Nsys, EachKernelOfAGpuTraceWithItsStart) {
   EXPECT_EQ(t->devices[0].id, t->gpu[1].device);
   EXPECT_THAT(lost_words(*t), HasSubstr("rows without a name, a start or a duration (1) damaged"));
   EXPECT_THAT(lost_words(*t), HasSubstr("further GPU traces"));
-  const auto none_left = open_bytes(table.substr(0, table.find('\n') + 1), "trace.csv");
+  const std::string header = table.substr(0, table.find('\n') + 1);
+  const auto none_left = open_bytes(header, "trace.csv");
   EXPECT_THAT(read_nsys_gpu_trace(*none_left, "trace.csv").error().line(), HasSubstr("no row of a GPU trace"));
 }
 

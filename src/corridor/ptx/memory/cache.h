@@ -44,7 +44,7 @@ class SectorCache {
     std::uint64_t entry[8] = {};
   };
   [[nodiscard]] const std::uint64_t* set_at(std::uint64_t line) const {
-    return entries_.data()->entry + set_of(line) * ways_;
+    return reinterpret_cast<const std::uint64_t*>(entries_.data()) + set_of(line) * ways_;
   }
   std::vector<HostLine> entries_;  ///< of each set, the one used last in front
 };
