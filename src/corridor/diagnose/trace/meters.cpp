@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <vector>
 
 namespace corridor::diagnose {
@@ -35,13 +34,9 @@ class BusyTime {
  public:
   BusyTime(const profile::Trace& trace, const DeviceTimeline& timeline) {
     for (const std::uint32_t i : timeline.spans) {
-      const double start = trace.gpu[i].start_s, end = start + trace.gpu[i].duration_s;
-      if (!busy_.empty() && start <= busy_.back().second) {
-        busy_.back().second = std::max(busy_.back().second, end);
-      } else {
-        busy_.emplace_back(start, end);
-      }
+      busy_.emplace_back(trace.gpu[i].start_s, trace.gpu[i].start_s + trace.gpu[i].duration_s);
     }
+    busy_ = merged(std::move(busy_));
   }
   [[nodiscard]] double inside(double from, double to) {
     while (next_ < busy_.size() && busy_[next_].second <= from) ++next_;
@@ -53,7 +48,7 @@ class BusyTime {
   }
 
  private:
-  std::vector<std::pair<double, double>> busy_;
+  Intervals busy_;
   std::size_t next_ = 0;
 };
 

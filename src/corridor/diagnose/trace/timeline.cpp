@@ -33,15 +33,7 @@ class HostWaits {
       if (waits(trace.names.text(call.name))) intervals_.emplace_back(call.start_s, call.end_s());
     }
     sort_if_needed(intervals_);
-    std::size_t kept = 0;
-    for (const auto& interval : intervals_) {
-      if (kept > 0 && interval.first <= intervals_[kept - 1].second) {
-        intervals_[kept - 1].second = std::max(intervals_[kept - 1].second, interval.second);
-      } else {
-        intervals_[kept++] = interval;
-      }
-    }
-    intervals_.resize(kept);
+    intervals_ = merged(std::move(intervals_));
   }
   /// Whether a wait ended or lasted inside [from, to]: the host could not launch before the GPU had run dry.
   [[nodiscard]] bool inside(double from, double to) const {
@@ -50,10 +42,23 @@ class HostWaits {
   }
 
  private:
-  std::vector<std::pair<double, double>> intervals_;
+  Intervals intervals_;
 };
 
 }  // namespace
+
+Intervals merged(Intervals sorted) {
+  std::size_t kept = 0;
+  for (const auto& interval : sorted) {
+    if (kept > 0 && interval.first <= sorted[kept - 1].second) {
+      sorted[kept - 1].second = std::max(sorted[kept - 1].second, interval.second);
+    } else {
+      sorted[kept++] = interval;
+    }
+  }
+  sorted.resize(kept);
+  return sorted;
+}
 
 std::vector<DeviceTimeline> timelines(const Trace& trace) {
   std::map<std::uint16_t, DeviceTimeline> by_device;

@@ -2,11 +2,17 @@
 // When a GPU worked and when it did not, and why not.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "corridor/diagnose/trace/trace_analysis.h"
 
 namespace corridor::diagnose {
+
+using Intervals = std::vector<std::pair<double, double>>;  ///< begin and end in seconds
+
+/// The union of intervals that are given by their begin: none of them overlaps or touches another.
+[[nodiscard]] Intervals merged(Intervals sorted);
 
 /// Work of one device, by start. `spans` are indices into Trace::gpu.
 struct DeviceTimeline {
