@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <vector>
 
 #include "corridor/profile/paste/text_scan.h"
 
@@ -60,8 +61,10 @@ std::optional<Head> read_head(std::string_view text) {
   return head;
 }
 
-/// Joins the chunks of `rest` into `body`. True when the last one is there, nothing when more must come.
+/// Joins the chunks of `rest` into `body` once the last one is there; false when more must come. Bytes are copied only
+/// then, since a page that arrives in pieces is looked at with each piece.
 Result<bool> join_chunks(std::string_view rest, std::string& body) {
+  std::vector<std::string_view> chunks;
   while (true) {
     const std::size_t end = rest.find("\r\n");
     if (end == std::string_view::npos) return false;
@@ -69,9 +72,12 @@ Result<bool> join_chunks(std::string_view rest, std::string& body) {
     const std::optional<std::uint64_t> size = integer(trim(digits), 16);
     if (!size) return fail("a chunk of the answer has no length");
     rest.remove_prefix(end + 2);
-    if (*size == 0) return true;
+    if (*size == 0) {
+      for (const std::string_view chunk : chunks) body += chunk;
+      return true;
+    }
     if (rest.size() < 2 || *size > rest.size() - 2) return false;
-    body += rest.substr(0, *size);
+    chunks.push_back(rest.substr(0, *size));
     rest.remove_prefix(*size + 2);
   }
 }
