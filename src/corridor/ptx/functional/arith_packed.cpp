@@ -24,11 +24,6 @@ constexpr ByteFormat format_of(Type type) {
 // What becomes of one value of a pair.
 enum class PairKind : std::uint8_t { add, sub, mul, fma };
 
-float flushed_if(float v, bool flush) {
-  const auto bits = std::bit_cast<std::uint32_t>(v);
-  return flush && (bits & 0x7F800000U) == 0 ? std::bit_cast<float>(bits & 0x80000000U) : v;
-}
-
 std::uint32_t one_of_pair(PairKind kind, bool flush, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   const auto number = [&](std::uint64_t word) {
     return flushed_if(std::bit_cast<float>(static_cast<std::uint32_t>(word)), flush);

@@ -5,25 +5,15 @@
 
 #include "corridor/ptx/functional/handlers.h"
 #include "corridor/ptx/functional/memory_access.h"
+#include "corridor/ptx/functional/small_floats.h"
 
 namespace corridor::ptx {
 namespace {
 
-float without_subnormals(float v) {
-  const auto bits = std::bit_cast<std::uint32_t>(v);
-  return (bits & 0x7F800000U) == 0 ? std::bit_cast<float>(bits & 0x80000000U) : v;
-}
-
 /// atom.add.f32 flushes subnormal numbers in global memory, not in shared memory.
 std::uint32_t add_floats(std::uint32_t a, std::uint32_t b, bool flush) {
-  float u = std::bit_cast<float>(a), v = std::bit_cast<float>(b);
-  if (flush) {
-    u = without_subnormals(u);
-    v = without_subnormals(v);
-  }
-  float sum = u + v;
-  if (sum != sum) return 0x7FFFFFFF;
-  return std::bit_cast<std::uint32_t>(flush ? without_subnormals(sum) : sum);
+  const float sum = flushed_if(std::bit_cast<float>(a), flush) + flushed_if(std::bit_cast<float>(b), flush);
+  return sum != sum ? 0x7FFFFFFF : std::bit_cast<std::uint32_t>(flushed_if(sum, flush));
 }
 
 std::uint32_t add_pairs(std::uint32_t a, std::uint32_t b, std::uint32_t (*add)(std::uint32_t, std::uint32_t)) {
