@@ -197,8 +197,7 @@ class PtxRunner {
     out_.placement.fraction_of_roof = least.fraction_of_roof;
     out_.notes.emplace_back(
         "L2 and DRAM do not follow from a sample, since blocks share them: at least what the sampled blocks touched, "
-        "at "
-        "most what they missed in L1, scaled. Roofs are those of the most; run without --sample for one number.");
+        "at most what they missed in L1, scaled. Roofs are those of the most; run without --sample for one number.");
   }
 
   /// The same recorded warps with few and with many of them resident.

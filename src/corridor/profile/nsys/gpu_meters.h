@@ -11,9 +11,8 @@
 namespace corridor::profile::nsys {
 
 /// Reads GPU_METRICS into Trace::meters, times from `first_ns` on; at most ten million samples. Only metrics in
-/// "[Throughput
-/// %]" are taken: others are integers of scales that the file does not tell. `cuda_of_gpu`: device numbers of the
-/// process.
+/// "[Throughput %]" are taken: others are integers of scales that the file does not tell. `cuda_of_gpu`: device numbers
+/// of the process.
 void read_meters(const Database& database, const std::map<std::int64_t, std::uint16_t>& cuda_of_gpu,
                  std::int64_t first_ns, Trace& trace);
 
