@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "corridor/measure/cpu/kernels.h"
+#include "corridor/measure/cpu/memory.h"
+#include "corridor/measure/lab/experiment.h"
 #include "corridor/units/text.h"
 
 namespace corridor::measure {
@@ -241,9 +245,18 @@ Result<LabResult> run_decode(const LabContext& context, const DecodeShape& shape
     out.readings.push_back(std::move(r));
     variants.emplace_back([&] { (*loop)->step(point.context); });
   }
+  const std::size_t control_bytes = machine.beyond_caches();
+  const Memory control(control_bytes);
+  if (control.data() == nullptr) return no_memory("decode", static_cast<double>(control_bytes));
+  context.team.run([&](int index) {
+    const Part part = part_of(control_bytes, block_bytes, index, context.team.size());
+    std::memset(control.data() + part.begin, 1, part.size());
+  });
+  variants.emplace_back([&] { read_all(context, control.data(), control_bytes); });
   const auto samples = time_in_turn(context.settings(2, 5), context.clock, variants);
   if (!samples) return tl::unexpected(samples.error());
-  for (std::size_t i = 0; i < variants.size(); ++i) take_time(out.readings[i], (*samples)[i]);
+  for (std::size_t i = 0; i < points.size(); ++i) take_time(out.readings[i], (*samples)[i]);
+  allow_for_drift(out, machine, samples->back(), static_cast<double>(control_bytes));
   out.notes.push_back(
       fmt::format("Weights and cache hold made-up numbers in the shapes of {}; the head reads the input "
                   "table; rotary embedding and biases are left out",

@@ -106,6 +106,11 @@ void take_rate(LabReading& reading, const Samples& samples, double amount);
                                                         const std::vector<std::function<void()>>& variants,
                                                         const std::function<void()>& before = {});
 
+/// A plain read of main memory was timed in turn with the variants. Where it took another time than the ladder says,
+/// the machine was another one than the ladder's: the bounds of all times move by that factor, the predictions stay.
+/// Adds the read as a reading that is not judged and, from a tenth on, a note. `bytes` is what each pass read.
+void allow_for_drift(LabResult& out, const LabMachine& machine, const Samples& read, double bytes);
+
 /// Start and end of worker `index`'s part of `count` things, in whole `grain`s.
 struct Part {
   std::size_t begin = 0, end = 0;

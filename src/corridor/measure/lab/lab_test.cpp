@@ -43,15 +43,16 @@ std::vector<float> numbers(std::size_t count) {
 
 TEST(LabKernels, StoredWeightsAgreeWithOneByOne) {
   WorkerTeam team(1);
-  constexpr std::size_t rows = 13;
-  constexpr std::size_t depth = 640;  // more than one stretch of the widened tile, and a rest
+  constexpr std::size_t rows = 45;     // a block, and a rest
+  constexpr std::size_t depth = 4224;  // more than one stretch of the packed vectors, and a rest
   for (const LabWeights format : {LabWeights::f32, LabWeights::bf16, LabWeights::int8, LabWeights::int4}) {
     const StoredWeights w = make_weights(team, format, rows, depth);
     ASSERT_NE(w.matrix.codes, nullptr);
-    for (const std::size_t batch : {1U, 2U, 3U, 4U, 9U}) {
+    for (const std::size_t batch : {1U, 2U, 4U, 15U}) {
       const std::vector<float> x = numbers(batch * depth);
       std::vector<float> y(batch * rows, -1.0F);
-      lab_kernels().product(format, w.matrix, 0, rows, x.data(), batch, y.data());
+      lab_kernels().product(format, w.matrix, 0, 7, x.data(), batch, y.data());
+      lab_kernels().product(format, w.matrix, 7, rows, x.data(), batch, y.data());
       for (std::size_t i = 0; i < batch * rows; ++i) {
         double sum = 0;
         for (std::size_t k = 0; k < depth; ++k) {
@@ -200,6 +201,32 @@ TEST(LabTiming, TakesTurnsAndLeavesThePreparationOut) {
   EXPECT_DOUBLE_EQ((*samples)[1].median.value(), 0.25);
   const FakeClock dead(0);
   EXPECT_FALSE(time_in_turn({}, dead, {[] {}}));
+}
+
+TEST(LabTiming, ABoundMovesAsFarAsAPlainReadDoes) {
+  const LabMachine m = small_machine(2);
+  const double ladder_s = 1e6 / m.bandwidth().value();
+  const auto judged = [&](double times_of_ladder) {
+    LabResult r;
+    r.readings = {reading("pass", LabUnit::seconds, 2, 0.5, 1.5), reading("ratio", LabUnit::ratio, 2, 0.5, 1.5)};
+    Samples read;
+    read.median = Seconds{ladder_s * times_of_ladder};
+    allow_for_drift(r, m, read, 1e6);
+    EXPECT_DOUBLE_EQ(*r.readings[1].high, 3) << "a ratio stays";
+    EXPECT_DOUBLE_EQ(*r.readings[0].predicted, 2);
+    EXPECT_FALSE(r.readings.back().judged());
+    return r;
+  };
+  const LabResult same = judged(1.05);
+  EXPECT_TRUE(same.notes.empty());
+  EXPECT_NEAR(*same.readings[0].high, 3 * 1.05, 1e-9);
+  const LabResult slower = judged(1.5);
+  EXPECT_EQ(slower.notes.size(), 1U);
+  EXPECT_NEAR(*slower.readings[0].low, 1, 1e-9);
+  EXPECT_NEAR(*slower.readings[0].high, 4.5, 1e-9);
+  const LabResult faster = judged(0.5);
+  EXPECT_NEAR(*faster.readings[0].low, 0.5, 1e-9);
+  EXPECT_NEAR(*faster.readings[0].high, 3, 1e-9);
 }
 
 TEST(LabMachine, PicksTheLevelThatHoldsTheWorkingSet) {

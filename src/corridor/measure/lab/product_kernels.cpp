@@ -2,7 +2,6 @@
 // Matrix products: stored weights against a few vectors, and f32 matrices row by row or in blocks.
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "corridor/measure/lab/lab_kernels.h"
 #include "corridor/measure/lab/lab_targets.h"
@@ -23,11 +22,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 
-constexpr std::size_t ahead_bytes = 4096;  // asked for in advance, as in the intensity loop
-
 HWY_INLINE void ask_lines(const void* place, std::size_t bytes) {
   constexpr std::size_t line = 64;
-  const auto* next = static_cast<const char*>(place) + ahead_bytes;
+  const auto* next = static_cast<const char*>(place);
   for (std::size_t i = 0; i < bytes; i += line) hwy::Prefetch(next + i);
 }
 
@@ -87,53 +84,39 @@ struct LoadInt4 {
   HWY_INLINE void ask(std::size_t at, std::size_t count) const { ask_lines(codes + at / 2, count / 2); }
 };
 
-/// `rows` rows from `weights` against `batch` vectors (`x_stride` apart) over depth [0, depth); adds to `sums`, one
-/// vector of partial sums a row and vector (`sums_stride` floats between the vectors of two x).
-template <std::size_t rows, std::size_t batch>
-HWY_INLINE void tile(const float* weights, std::size_t row_stride, std::size_t depth, const float* x,
-                     std::size_t x_stride, float* sums, std::size_t sums_stride) {
-  const D d;
-  const std::size_t n = hn::Lanes(d);
-  V sum[rows][batch];
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t b = 0; b < batch; ++b) sum[r][b] = hn::LoadU(d, sums + b * sums_stride + r * n);
-  }
-  for (std::size_t k = 0; k < depth; k += n) {
-    V vectors[batch];
-    for (std::size_t b = 0; b < batch; ++b) vectors[b] = hn::LoadU(d, x + b * x_stride + k);
-    for (std::size_t r = 0; r < rows; ++r) {
-      const V w = hn::LoadU(d, weights + r * row_stride + k);
-      for (std::size_t b = 0; b < batch; ++b) sum[r][b] = hn::MulAdd(w, vectors[b], sum[r][b]);
-    }
-  }
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t b = 0; b < batch; ++b) hn::StoreU(sum[r][b], d, sums + b * sums_stride + r * n);
-  }
-}
+// Rows that are taken together: their weights stay in a core's second cache while group after group of vectors passes.
+constexpr std::size_t block_rows = 32;
+// Values of all vectors of a group that are used for a block of rows before the next ones: 16 kB, so that they stay in
+// the first cache. Fetched from the second one, they slow down the reading of weights by half.
+constexpr std::size_t packed_values = 4096;
+constexpr std::size_t most_lanes = 16;
 
-/// Few vectors: weights go straight from memory into the products. One vector: row after row, so that memory is read in
-/// one stream; several: four rows share each load of the vectors. `chains` sums a row and vector keep the units busy.
-template <std::size_t rows, std::size_t batch, std::size_t chains, class Load>
-HWY_INLINE void few_rows(const Load& load, const LabMatrix& w, std::size_t row, const float* x, float* y) {
+/// `rows` rows from `row` on against `batch` vectors over `depth` values from `begin` on. `packed` has the vectors'
+/// values in the order of use; `sums` one vector of partial sums a row and vector, which is added to. Asks memory for
+/// the weights from `next` on meanwhile. `chains` sums a row and vector keep the units busy.
+template <std::size_t rows, std::size_t batch, class Load>
+HWY_INLINE void tile(const Load& load, const LabMatrix& w, std::size_t row, std::size_t begin, std::size_t depth,
+                     std::size_t next, const float* packed, float* sums) {
   constexpr std::size_t turn = 4;  // vectors of a row between two requests for memory
+  constexpr std::size_t chains = rows * batch < turn ? turn : 1;
   const D d;
   const std::size_t n = hn::Lanes(d);
   V sum[rows][batch][chains];
-  for (auto& line : sum) {
-    for (auto& vectors : line) {
-      for (V& s : vectors) s = hn::Zero(d);
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t b = 0; b < batch; ++b) {
+      sum[r][b][0] = hn::Load(d, sums + (r * batch + b) * n);
+      for (std::size_t c = 1; c < chains; ++c) sum[r][b][c] = hn::Zero(d);
     }
   }
-  for (std::size_t k = 0; k < w.depth; k += turn * n) {
-    for (std::size_t r = 0; r < rows; ++r) load.ask((row + r) * w.depth + k, turn * n);
+  for (std::size_t k = 0; k < depth; k += turn * n) {
+    for (std::size_t r = 0; r < rows; ++r) load.ask(next + r * w.depth + k, turn * n);
     for (std::size_t t = 0; t < turn; ++t) {
       const std::size_t at = k + t * n;
-      V vectors[batch];
-      for (std::size_t b = 0; b < batch; ++b) vectors[b] = hn::LoadU(d, x + b * w.depth + at);
       for (std::size_t r = 0; r < rows; ++r) {
-        const V weights = load((row + r) * w.depth + at);
+        const V weights = load((row + r) * w.depth + begin + at);
         for (std::size_t b = 0; b < batch; ++b) {
-          sum[r][b][t % chains] = hn::MulAdd(weights, vectors[b], sum[r][b][t % chains]);
+          V& s = sum[r][b][t % chains];
+          s = hn::MulAdd(weights, hn::Load(d, packed + at * batch + b * n), s);
         }
       }
     }
@@ -142,96 +125,70 @@ HWY_INLINE void few_rows(const Load& load, const LabMatrix& w, std::size_t row, 
     for (std::size_t b = 0; b < batch; ++b) {
       V total = sum[r][b][0];
       for (std::size_t c = 1; c < chains; ++c) total = hn::Add(total, sum[r][b][c]);
-      y[b * w.rows + row + r] = hn::GetLane(hn::SumOfLanes(d, total));
+      hn::Store(total, d, sums + (r * batch + b) * n);
     }
   }
 }
 
-template <std::size_t batch, class Load>
-HWY_INLINE void few(const LabMatrix& w, std::size_t first, std::size_t last, const float* x, float* y) {
-  const Load load(w);
-  std::size_t row = first;
-  if (batch > 1) {
-    for (; row + 4 <= last; row += 4) few_rows<4, batch, 1>(load, w, row, x, y);
-  }
-  for (; row < last; ++row) few_rows<1, batch, 4>(load, w, row, x, y);
-}
-
-constexpr std::size_t wide_rows = 8;
-constexpr std::size_t wide_depth = 512;
-// The vectors of a large batch do not fit in a core's own cache, a stretch of them does: it serves so many rows.
-constexpr std::size_t block_rows = 64;
-
-/// `rows` widened rows against all vectors, four by four where there are four. `sums` begins at the first of the rows.
-HWY_INLINE void all_vectors(const float* wide, std::size_t rows, std::size_t depth, const LabMatrix& w, const float* x,
-                            std::size_t batch, float* sums) {
-  const std::size_t n = hn::Lanes(D());
-  const std::size_t stride = block_rows * n;
-  for (std::size_t b = 0; b < batch; b += 4) {
-    const std::size_t vectors = std::min<std::size_t>(4, batch - b);
-    for (std::size_t r = 0; r < rows; r += 4) {
-      const std::size_t lines = std::min<std::size_t>(4, rows - r);
-      const float* from = wide + r * wide_depth;
-      const float* xs = x + b * w.depth;
-      float* into = sums + b * stride + r * n;
-      if (vectors == 4 && lines == 4) {
-        tile<4, 4>(from, wide_depth, depth, xs, w.depth, into, stride);
-        continue;
-      }
-      for (std::size_t i = 0; i < vectors * lines; ++i) {
-        const std::size_t v = i / lines;
-        const std::size_t l = i % lines;
-        tile<1, 1>(from + l * wide_depth, wide_depth, depth, xs + v * w.depth, w.depth, into + v * stride + l * n,
-                   stride);
-      }
-    }
-  }
-}
-
-/// Many vectors: a small tile of weights is widened once and used for all of them from the nearest cache. Sums stay
-/// vectors until the whole depth is in them: adding up the lanes of each is dear.
-template <class Load>
-void many(const LabMatrix& w, std::size_t first, std::size_t last, const float* x, std::size_t batch, float* y) {
-  const Load load(w);
+template <std::size_t batch>
+HWY_INLINE void pack(const float* x, std::size_t stride, std::size_t depth, float* packed) {
   const D d;
   const std::size_t n = hn::Lanes(d);
-  alignas(64) float wide[wide_rows * wide_depth];
-  std::vector<float> sums(batch * block_rows * n);
-  for (std::size_t block = first; block < last; block += block_rows) {
-    const std::size_t end = std::min(block + block_rows, last);
-    std::fill(sums.begin(), sums.end(), 0.0F);
-    for (std::size_t begin = 0; begin < w.depth; begin += wide_depth) {
-      const std::size_t depth = std::min(wide_depth, w.depth - begin);
-      for (std::size_t row = block; row < end; row += wide_rows) {
-        const std::size_t rows = std::min(wide_rows, end - row);
-        for (std::size_t r = 0; r < rows; ++r) {
-          const std::size_t at = (row + r) * w.depth + begin;
-          load.ask(at, depth);
-          for (std::size_t k = 0; k < depth; k += n) hn::StoreU(load(at + k), d, wide + r * wide_depth + k);
-        }
-        all_vectors(wide, rows, depth, w, x + begin, batch, sums.data() + (row - block) * n);
-      }
+  for (std::size_t k = 0; k < depth; k += n) {
+    for (std::size_t b = 0; b < batch; ++b) hn::Store(hn::LoadU(d, x + b * stride + k), d, packed + k * batch + b * n);
+  }
+}
+
+/// Rows [first, last), at most block_rows of them, against `batch` vectors. One vector: row after row, so that memory
+/// is read in one stream; several: some rows share each load of the vectors.
+template <std::size_t batch, class Load>
+HWY_INLINE void group(const LabMatrix& w, std::size_t first, std::size_t last, const float* x, float* y) {
+  constexpr std::size_t together = batch == 1 ? 1 : batch <= 4 ? 4 : 2;
+  constexpr std::size_t stretch = packed_values / batch;
+  const Load load(w);
+  const D d;
+  const std::size_t line = batch * hn::Lanes(d);  // floats of the sums of one row
+  alignas(64) float packed[packed_values];
+  alignas(64) float sums[block_rows * batch * most_lanes] = {};
+  for (std::size_t begin = 0; begin < w.depth; begin += stretch) {
+    const std::size_t depth = std::min(stretch, w.depth - begin);
+    pack<batch>(x + begin, w.depth, depth, packed);
+    // What comes after the last rows: the next stretch of the first ones, or the next block.
+    const std::size_t after = begin + depth < w.depth ? first * w.depth + begin + depth : last * w.depth;
+    std::size_t row = first;
+    for (; row + together <= last; row += together) {
+      const bool more = row + 2 * together <= last;
+      tile<together, batch>(load, w, row, begin, depth, more ? (row + together) * w.depth + begin : after, packed,
+                            sums + (row - first) * line);
     }
-    for (std::size_t b = 0; b < batch; ++b) {
-      for (std::size_t row = block; row < end; ++row) {
-        const V sum = hn::LoadU(d, sums.data() + (b * block_rows + row - block) * n);
-        y[b * w.rows + row] = hn::GetLane(hn::SumOfLanes(d, sum));
-      }
+    for (; row < last; ++row) {
+      tile<1, batch>(load, w, row, begin, depth, after, packed, sums + (row - first) * line);
+    }
+  }
+  for (std::size_t b = 0; b < batch; ++b) {
+    for (std::size_t row = first; row < last; ++row) {
+      const V sum = hn::Load(d, sums + (row - first) * line + b * hn::Lanes(d));
+      y[b * w.rows + row] = hn::GetLane(hn::SumOfLanes(d, sum));
     }
   }
 }
 
 template <class Load>
 void product_in(const LabMatrix& w, std::size_t first, std::size_t last, const float* x, std::size_t batch, float* y) {
-  switch (batch) {
-    case 1:
-      return few<1, Load>(w, first, last, x, y);
-    case 2:
-      return few<2, Load>(w, first, last, x, y);
-    case 4:
-      return few<4, Load>(w, first, last, x, y);
-    default:
-      return many<Load>(w, first, last, x, batch, y);
+  constexpr std::size_t widest = 8;
+  for (std::size_t row = first; row < last; row += block_rows) {
+    const std::size_t end = std::min(row + block_rows, last);
+    std::size_t b = 0;
+    for (; b + widest <= batch; b += widest) group<widest, Load>(w, row, end, x + b * w.depth, y + b * w.rows);
+    if (batch - b >= 4) {
+      group<4, Load>(w, row, end, x + b * w.depth, y + b * w.rows);
+      b += 4;
+    }
+    if (batch - b >= 2) {
+      group<2, Load>(w, row, end, x + b * w.depth, y + b * w.rows);
+      b += 2;
+    }
+    if (batch - b >= 1) group<1, Load>(w, row, end, x + b * w.depth, y + b * w.rows);
   }
 }
 
