@@ -12,4 +12,7 @@ namespace corridor {
 /// exception of a body ends the loop and is thrown here.
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body);
 
+/// How many bodies run at the same time at most.
+[[nodiscard]] std::size_t usable_cores();
+
 }  // namespace corridor

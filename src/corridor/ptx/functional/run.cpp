@@ -22,6 +22,7 @@ constexpr std::uint64_t most_state_bytes = std::uint64_t{1} << 30;  // of blocks
 constexpr std::uint64_t most_log = 16U << 20;  // sectors and requests of a wave between two looks at the caches
 constexpr std::uint64_t least_block_log = 4096;
 constexpr std::size_t chunks_of_wave = 16;
+constexpr std::size_t most_cache_parts = 8;
 constexpr std::uint32_t patience_rounds = 200;
 
 std::vector<std::uint64_t> chosen_blocks(const Launch& launch, const RunOptions& options) {
@@ -63,7 +64,7 @@ class Wave {
   void run(std::span<const std::uint64_t> blocks, RunResult& result, std::uint64_t& instructions,
            std::vector<double>& per_block);
   /// Passes on what has been asked for so far.
-  void feed_caches();
+  void finish_caches();
   Footprint* footprint = nullptr;  ///< of a sample
 
   [[nodiscard]] const std::vector<Tally>& tallies() const { return tallies_; }
@@ -78,6 +79,8 @@ class Wave {
   };
 
   void round(std::span<const std::uint64_t> blocks, std::uint64_t budget);
+  void look_back(std::size_t task);
+  void looked_back();
   void run_chunk(std::span<const std::uint64_t> blocks, std::size_t chunk, std::uint64_t budget);
   void step(std::uint64_t block, std::size_t i, std::size_t chunk, std::uint64_t budget);
   void close(std::size_t i, std::size_t chunk, bool stopped);
@@ -134,23 +137,40 @@ void Wave::run_chunk(std::span<const std::uint64_t> blocks, std::size_t chunk, s
   for (std::size_t i = first; i < last; ++i) step(blocks[i], i, chunk, budget);
 }
 
-void Wave::feed_caches() {
-  if (caches_ == nullptr) return;
-  const std::span<AccessLog> asked = std::span(asked_).first(asked_sm_.size());
+/// Task `task` of what the caches, and the footprint of a sample, have to do with the round before.
+void Wave::look_back(std::size_t task) {
+  const std::span<const AccessLog> asked = std::span(asked_).first(asked_sm_.size());
+  if (task < caches_->tasks()) return caches_->run_task(task, asked, asked_sm_);
   if (footprint != nullptr) footprint->add(asked);
-  caches_->run_wave(asked, asked_sm_);
-  for (AccessLog& log : asked_) log.clear();
+}
+
+/// All tasks of looking back are done.
+void Wave::looked_back() {
+  caches_->advance();
+  for (AccessLog& log : std::span(asked_).first(asked_sm_.size())) log.clear();
   asked_sm_.clear();
 }
 
-/// Each block runs about `budget` instructions, while the caches see the round before.
+void Wave::finish_caches() {
+  if (caches_ == nullptr) return;
+  for (int stage = 0; stage < 2; ++stage) {
+    caches_->expect(asked_sm_.size());
+    parallel_for(caches_->tasks() + 1, [&](std::size_t task) { look_back(task); });
+    looked_back();
+  }
+  caches_->finish();
+}
+
+/// Each block runs about `budget` instructions, while the caches see the rounds before.
 void Wave::round(std::span<const std::uint64_t> blocks, std::uint64_t budget) {
-  const std::size_t feeders = caches_ != nullptr ? 1 : 0;
-  parallel_for(feeders + chunks_, [&](std::size_t task) {
-    if (task < feeders) return feed_caches();
-    run_chunk(blocks, task - feeders, budget);
+  const std::size_t back = caches_ != nullptr ? caches_->tasks() + 1 : 0;
+  if (caches_ != nullptr) caches_->expect(asked_sm_.size());
+  parallel_for(back + chunks_, [&](std::size_t task) {
+    if (task < back) return look_back(task);
+    run_chunk(blocks, task - back, budget);
   });
   if (caches_ == nullptr) return;
+  looked_back();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     std::swap(logs_[i], asked_[i]);
     asked_sm_.push_back(static_cast<std::uint32_t>(blocks[i] % std::max(1U, launch_.device->memory.sm_count)));
@@ -242,7 +262,7 @@ Result<RunResult> run(const Program& program, const Launch& launch, DeviceMemory
   result.completed = true;
   Footprint footprint;
   std::unique_ptr<Hierarchy> caches;
-  if (options.caches) caches = std::make_unique<Hierarchy>(device.memory);
+  if (options.caches) caches = std::make_unique<Hierarchy>(device.memory, std::min(most_cache_parts, usable_cores()));
   Wave wave(state, wave_blocks, caches.get(), result.traces);
   if (options.sample_blocks != 0) wave.footprint = &footprint;
   std::uint64_t instructions = 0;
@@ -255,10 +275,10 @@ Result<RunResult> run(const Program& program, const Launch& launch, DeviceMemory
       break;
     }
   }
-  wave.feed_caches();
-  if (caches) caches->finish();
+  wave.finish_caches();
   result.blocks_run = per_block.size();
-  summarise(state, wave.tallies(), caches ? &caches->counters() : nullptr, result);
+  const CacheCounters counters = caches ? caches->counters() : CacheCounters{};
+  summarise(state, wave.tallies(), caches ? &counters : nullptr, result);
   if (result.blocks_run < total) {
     result.sampling_error = standard_error(per_block);
     if (options.sample_blocks != 0) {

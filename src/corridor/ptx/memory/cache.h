@@ -29,6 +29,10 @@ class SectorCache {
   /// Number of dirty sectors; they are clean afterwards.
   [[nodiscard]] std::uint64_t clean();
   [[nodiscard]] bool empty() const { return sets_ == 0; }
+  /// Which of `parts` equal shares of the sets a line falls into: accesses to different shares touch nothing in common.
+  [[nodiscard]] std::size_t part_of(std::uint64_t line, std::size_t parts) const {
+    return parts == 1 || sets_ == 0 ? 0 : set_of(line) * parts / sets_;
+  }
   /// Asks the host for the set of a line that is needed soon.
   void prefetch(std::uint64_t line) const;
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "corridor/ptx/memory/cache.h"
+#include "corridor/ptx/memory/miss_list.h"
 
 namespace corridor::ptx {
 namespace {
@@ -53,6 +54,16 @@ void AccessLog::append(CachePath path, const Request& request) {
   sectors.insert(sectors.end(), request.sector.begin(), request.sector.begin() + (run ? 1 : request.sectors));
 }
 
+CacheCounters& CacheCounters::operator+=(const CacheCounters& other) {
+  for (const auto field :
+       {&CacheCounters::l1_sectors, &CacheCounters::l1_hits, &CacheCounters::l2_read_sectors,
+        &CacheCounters::l2_read_hits, &CacheCounters::l2_write_sectors, &CacheCounters::l2_atomic_sectors,
+        &CacheCounters::dram_read_sectors, &CacheCounters::dram_write_sectors}) {
+    this->*field += other.*field;
+  }
+  return *this;
+}
+
 void AccessLog::clear() {
   entries.clear();
   sectors.clear();
@@ -60,114 +71,168 @@ void AccessLog::clear() {
 
 struct Hierarchy::State {
   HierarchyShape shape;
+  std::size_t parts;
   std::vector<SectorCache> l1;  ///< of each SM, made when it is first used
-  std::vector<bool> l1_made;
   SectorCache l2;
-  CacheCounters counters;
+  /// What has passed L1: of the wave that passes it now, and of the one before. [block · parts + part of L2]
+  std::vector<MissList> found, waiting;
+  std::size_t found_blocks = 0, waiting_blocks = 0;
+  struct alignas(64) Part {  // a task counts in its own host lines
+    CacheCounters counters;
+  };
+  std::vector<Part> counted;
 
-  explicit State(const HierarchyShape& wanted) : shape(wanted), l2(wanted.l2_bytes, wanted.l2_ways) {
+  State(const HierarchyShape& wanted, std::size_t tasks)
+      : shape(wanted), parts(std::max<std::size_t>(tasks, 1)), l2(wanted.l2_bytes, wanted.l2_ways), counted(2 * parts) {
     constexpr std::uint32_t most_sms = 4096;
     shape.sm_count = std::clamp<std::uint32_t>(shape.sm_count, 1, most_sms);
     l1.resize(shape.sm_count);
-    l1_made.resize(shape.sm_count);
   }
 
   SectorCache& l1_of(std::uint32_t sm) {
-    sm %= shape.sm_count;
-    if (!l1_made[sm]) {
-      l1[sm] = SectorCache(shape.l1_bytes, shape.l1_ways);
-      l1_made[sm] = true;
-    }
-    return l1[sm];
+    SectorCache& near = l1[sm];
+    if (near.empty() && shape.l1_bytes >= line_bytes) near = SectorCache(shape.l1_bytes, shape.l1_ways);
+    return near;
   }
 
-  void write_back(const CacheAnswer& answer) { counters.dram_write_sectors += bits(answer.written_back); }
-
-  void read_l2(std::uint64_t line, std::uint32_t mask) {
-    const CacheAnswer answer = l2.read(line, mask);
-    write_back(answer);
-    counters.l2_read_sectors += bits(mask);
-    counters.l2_read_hits += bits(answer.hit);
-    counters.dram_read_sectors += bits(mask & ~answer.hit);
+  /// Room for the misses of so many blocks; before the tasks of a round.
+  void make_room(std::size_t blocks) {
+    found_blocks = blocks;
+    if (found.size() < blocks * parts) found.resize(blocks * parts);
   }
 
-  void load(SectorCache& near, std::uint64_t line, std::uint32_t mask) {
-    const std::uint32_t hit = near.read(line, mask).hit;
-    counters.l1_sectors += bits(mask);
-    counters.l1_hits += bits(hit);
-    if (hit != mask) read_l2(line, mask & ~hit);
-  }
-
-  void store(std::uint64_t line, std::uint32_t mask) {
-    write_back(l2.write(line, mask));
-    counters.l2_write_sectors += bits(mask);
-  }
-
-  /// Read and written in L2: a sector that is not there has to come first.
-  void atomic(SectorCache& near, std::uint64_t line, std::uint32_t mask) {
-    near.invalidate(line, mask);
-    const CacheAnswer answer = l2.write(line, mask);
-    write_back(answer);
-    counters.l2_atomic_sectors += bits(mask);
-    counters.dram_read_sectors += bits(mask & ~answer.hit);
-  }
-
-  /// Scattered lanes: their sets are far apart in the host's memory, so they are asked for one request ahead.
-  void prefetch(const AccessLog& log, const AccessLog::Entry& entry, const SectorCache& near) const {
-    constexpr std::uint32_t many = 8;
-    if (entry.run || entry.count < many) return;
-    each_line(log, entry, [&](std::uint64_t line, std::uint32_t) {
-      near.prefetch(line);
-      l2.prefetch(line);
-    });
-  }
-
-  void pass(const AccessLog& log, const AccessLog::Entry& entry, SectorCache& near) {
-    switch (entry.path) {
-      case CachePath::load:
-        return each_line(log, entry, [&](std::uint64_t line, std::uint32_t mask) { load(near, line, mask); });
-      case CachePath::load_l2:
-        return each_line(log, entry, [&](std::uint64_t line, std::uint32_t mask) { read_l2(line, mask); });
-      case CachePath::store:
-        return each_line(log, entry, [&](std::uint64_t line, std::uint32_t mask) { store(line, mask); });
-      case CachePath::atomic:
-        return each_line(log, entry, [&](std::uint64_t line, std::uint32_t mask) { atomic(near, line, mask); });
-    }
-  }
+  void near_stage(std::size_t part, std::span<const AccessLog> blocks, std::span<const std::uint32_t> sm);
+  void far_stage(std::size_t part);
+  void pass_near(const AccessLog& log, const AccessLog::Entry& entry, std::uint32_t turn, SectorCache& near,
+                 MissList* out, CacheCounters& counters);
+  void pass_far(std::uint64_t line, CachePath path, std::uint32_t mask, CacheCounters& counters);
 };
 
-Hierarchy::Hierarchy(const HierarchyShape& shape) : state_(std::make_unique<State>(shape)) {}
-Hierarchy::~Hierarchy() = default;
-Hierarchy::Hierarchy(Hierarchy&&) noexcept = default;
+/// Loads that hit end here; all else goes on to L2.
+void Hierarchy::State::pass_near(const AccessLog& log, const AccessLog::Entry& entry, std::uint32_t turn,
+                                 SectorCache& near, MissList* out, CacheCounters& counters) {
+  each_line(log, entry, [&](std::uint64_t line, std::uint32_t mask) {
+    if (entry.path == CachePath::load) {
+      const std::uint32_t hit = near.read(line, mask).hit;
+      counters.l1_sectors += bits(mask);
+      counters.l1_hits += bits(hit);
+      mask &= ~hit;
+      if (mask == 0) return;
+    } else if (entry.path == CachePath::atomic) {
+      near.invalidate(line, mask);
+    }
+    out[l2.part_of(line, parts)].add(turn, line, entry.path, mask);
+  });
+}
 
-void Hierarchy::run_wave(std::span<const AccessLog> blocks, std::span<const std::uint32_t> sm) {
-  std::vector<std::uint32_t> running;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (!blocks[i].entries.empty()) running.push_back(static_cast<std::uint32_t>(i));
+/// An atomic is read and written in L2: a sector that is not there has to come first.
+void Hierarchy::State::pass_far(std::uint64_t line, CachePath path, std::uint32_t mask, CacheCounters& counters) {
+  const bool reads = path == CachePath::load || path == CachePath::load_l2;
+  const CacheAnswer answer = reads ? l2.read(line, mask) : l2.write(line, mask);
+  counters.dram_write_sectors += bits(answer.written_back);
+  if (reads) {
+    counters.l2_read_sectors += bits(mask);
+    counters.l2_read_hits += bits(answer.hit);
+  } else if (path == CachePath::atomic) {
+    counters.l2_atomic_sectors += bits(mask);
+  } else {
+    counters.l2_write_sectors += bits(mask);
+    return;
   }
-  const auto sm_of = [&](std::uint32_t block) { return block < sm.size() ? sm[block] : block; };
-  for (std::size_t turn = 0; !running.empty(); ++turn) {
+  counters.dram_read_sectors += bits(mask & ~answer.hit);
+}
+
+void Hierarchy::State::near_stage(std::size_t part, std::span<const AccessLog> blocks,
+                                  std::span<const std::uint32_t> sm) {
+  constexpr std::uint32_t scattered = 8;  // sectors of a request whose sets are far apart in the host's memory
+  const auto sm_of = [&](std::uint32_t block) { return (block < sm.size() ? sm[block] : block) % shape.sm_count; };
+  std::vector<std::uint32_t> running;
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    if (!blocks[i].entries.empty() && sm_of(i) % parts == part) running.push_back(i);
+  }
+  CacheCounters& counters = counted[part].counters;
+  for (std::uint32_t turn = 0; !running.empty(); ++turn) {
     std::size_t left = 0;
     for (std::size_t i = 0; i < running.size(); ++i) {
       const std::uint32_t block = running[i];
-      if (i + 1 < running.size()) {
-        const std::uint32_t next = running[i + 1];
-        state_->prefetch(blocks[next], blocks[next].entries[turn], state_->l1_of(sm_of(next)));
+      if (i + 1 < running.size()) {  // one request ahead
+        const AccessLog& next = blocks[running[i + 1]];
+        const AccessLog::Entry& entry = next.entries[turn];
+        const SectorCache& near = l1_of(sm_of(running[i + 1]));
+        if (!entry.run && entry.count >= scattered) {
+          each_line(next, entry, [&](std::uint64_t line, std::uint32_t) { near.prefetch(line); });
+        }
       }
       const AccessLog& log = blocks[block];
-      state_->pass(log, log.entries[turn], state_->l1_of(sm_of(block)));
+      pass_near(log, log.entries[turn], turn, l1_of(sm_of(block)), &found[block * parts], counters);
       if (turn + 1 < log.entries.size()) running[left++] = block;
     }
     running.resize(left);
   }
 }
 
-void Hierarchy::finish() {
-  state_->counters.dram_write_sectors += state_->l2.clean();
+void Hierarchy::State::far_stage(std::size_t part) {
+  std::vector<MissList*> running;
+  for (std::size_t block = 0; block < waiting_blocks; ++block) {
+    MissList& list = waiting[block * parts + part];
+    if (!list.done()) running.push_back(&list);
+  }
+  CacheCounters& counters = counted[parts + part].counters;
+  for (std::uint32_t turn = 0; !running.empty(); ++turn) {
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < running.size(); ++i) {
+      if (i + 1 < running.size()) {
+        running[i + 1]->look(turn, [&](std::uint64_t line, CachePath, std::uint32_t) { l2.prefetch(line); });
+      }
+      MissList& list = *running[i];
+      list.take(turn,
+                [&](std::uint64_t line, CachePath path, std::uint32_t mask) { pass_far(line, path, mask, counters); });
+      if (!list.done()) running[left++] = &list;
+    }
+    running.resize(left);
+  }
+  for (std::size_t block = 0; block < waiting_blocks; ++block) waiting[block * parts + part].clear();
 }
 
-const CacheCounters& Hierarchy::counters() const {
-  return state_->counters;
+Hierarchy::Hierarchy(const HierarchyShape& shape, std::size_t parts) : state_(std::make_unique<State>(shape, parts)) {}
+Hierarchy::~Hierarchy() = default;
+Hierarchy::Hierarchy(Hierarchy&&) noexcept = default;
+
+std::size_t Hierarchy::tasks() const {
+  return 2 * state_->parts;
+}
+
+void Hierarchy::expect(std::size_t blocks) {
+  state_->make_room(blocks);
+}
+
+void Hierarchy::run_task(std::size_t task, std::span<const AccessLog> blocks, std::span<const std::uint32_t> sm) {
+  if (task < state_->parts) return state_->near_stage(task, blocks, sm);
+  state_->far_stage(task - state_->parts);
+}
+
+void Hierarchy::advance() {
+  std::swap(state_->found, state_->waiting);
+  std::swap(state_->found_blocks, state_->waiting_blocks);
+  state_->found_blocks = 0;
+}
+
+void Hierarchy::run_wave(std::span<const AccessLog> blocks, std::span<const std::uint32_t> sm) {
+  expect(blocks.size());
+  for (std::size_t task = 0; task < state_->parts; ++task) run_task(task, blocks, sm);
+  advance();
+  for (std::size_t task = state_->parts; task < tasks(); ++task) run_task(task, {}, {});
+  state_->waiting_blocks = 0;
+}
+
+void Hierarchy::finish() {
+  state_->counted[0].counters.dram_write_sectors += state_->l2.clean();
+}
+
+CacheCounters Hierarchy::counters() const {
+  CacheCounters sum;
+  for (const State::Part& part : state_->counted) sum += part.counters;
+  return sum;
 }
 
 }  // namespace corridor::ptx

@@ -41,11 +41,17 @@ struct CacheCounters {
   std::uint64_t l1_sectors = 0, l1_hits = 0;  ///< loads only
   std::uint64_t l2_read_sectors = 0, l2_read_hits = 0, l2_write_sectors = 0, l2_atomic_sectors = 0;
   std::uint64_t dram_read_sectors = 0, dram_write_sectors = 0;
+  CacheCounters& operator+=(const CacheCounters& other);
+  friend bool operator==(const CacheCounters&, const CacheCounters&) = default;
 };
 
+/// Requests pass in two stages, one wave apart: the L1 of every SM, then L2. Each is cut into parts that share nothing,
+/// by SMs and by sets of L2, so that tasks may run on any cores at the same time; what they count does not depend on
+/// it.
 class Hierarchy {
  public:
-  explicit Hierarchy(const HierarchyShape& shape);
+  /// `parts`: into how many tasks each stage is cut; at least 1.
+  explicit Hierarchy(const HierarchyShape& shape, std::size_t parts = 1);
   ~Hierarchy();
   Hierarchy(Hierarchy&&) noexcept;
   /// The blocks that run at one time: log i belongs to SM `sm[i]`. Requests are taken one a block in turn, so that
@@ -54,7 +60,15 @@ class Hierarchy {
   void run_wave(std::span<const AccessLog> blocks, std::span<const std::uint32_t> sm);
   /// Writes dirty sectors back to DRAM; call once after the last wave.
   void finish();
-  [[nodiscard]] const CacheCounters& counters() const;
+  [[nodiscard]] CacheCounters counters() const;
+
+  /// The same as run_wave in pieces, for a caller that has other work for the cores: `expect` the number of blocks,
+  /// tasks 0 … tasks() − 1 in any order, then `advance`. A wave passes L1 in the round it is given to and L2 in the
+  /// next one, so the last wave is followed by a round with no blocks.
+  [[nodiscard]] std::size_t tasks() const;
+  void expect(std::size_t blocks);
+  void run_task(std::size_t task, std::span<const AccessLog> blocks, std::span<const std::uint32_t> sm);
+  void advance();
 
  private:
   struct State;

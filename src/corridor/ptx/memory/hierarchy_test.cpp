@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What hits where: compulsory traffic, capacity, write-back, order of blocks; and laws that hold for any access.
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -216,6 +217,36 @@ RC_GTEST_PROP(Hierarchy, LawsOfAnyAccess, ()) {
   RC_ASSERT(little.l1_hits == more.l1_hits);
   RC_ASSERT(more.dram_read_sectors <= little.dram_read_sectors);
   RC_ASSERT(more.dram_write_sectors <= little.dram_write_sectors);
+}
+
+RC_GTEST_PROP(Hierarchy, PartsAndTheOrderOfTasksChangeNothing, ()) {
+  const auto blocks =
+      *rc::gen::resize(40, rc::gen::arbitrary<std::vector<std::vector<std::pair<std::uint8_t, std::uint8_t>>>>());
+  const HierarchyShape shape{5, 4 * 1024, 13 * 1024, 4, 8};
+  Hierarchy whole(shape), cut(shape, 3);
+  const auto round = [&](std::span<const AccessLog> logs, std::span<const std::uint32_t> sm) {
+    cut.expect(logs.size());
+    for (std::size_t task = cut.tasks(); task-- > 0;) cut.run_task(task, logs, sm);
+    cut.advance();
+  };
+  constexpr std::size_t wave = 7;  // blocks
+  for (std::size_t first = 0; first < blocks.size(); first += wave) {
+    std::vector<AccessLog> logs(std::min(wave, blocks.size() - first));
+    std::vector<std::uint32_t> sm;
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      for (const auto& [path, line] : blocks[first + i]) {
+        ask(logs[i], static_cast<CachePath>(path % 4), 32U * line, 1U + line % 3U);
+      }
+      sm.push_back(static_cast<std::uint32_t>(first + i));
+    }
+    whole.run_wave(logs, sm);
+    round(logs, sm);
+  }
+  round({}, {});
+  whole.finish();
+  cut.finish();
+  const bool same = whole.counters() == cut.counters();
+  RC_ASSERT(same);
 }
 
 }  // namespace
