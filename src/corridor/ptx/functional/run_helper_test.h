@@ -31,7 +31,34 @@ struct Ran {
   std::string error;
 };
 
-/// Runs a whole module: kernel "k" with parameters (in, out).
+/// Runs a kernel with parameters (in, out).
+inline Ran run_kernel(const Program& program, const std::string& kernel, const std::vector<std::uint64_t>& in,
+                      Dim3 grid, Dim3 block, RunOptions options = {}, std::uint64_t dynamic_shared = 0) {
+  Ran ran;
+  DeviceMemory memory(std::uint64_t{1} << 28);
+  const std::uint64_t threads = grid.count() * block.count();
+  const auto a = memory.allocate(std::max<std::size_t>(in.size() * 8, 8), "in");
+  const auto d = memory.allocate(threads * 8, "out");
+  (void)memory.write(*a, std::as_bytes(std::span(in)));
+  ran.out.assign(threads, 0);
+  Launch launch;
+  launch.kernel = kernel;
+  launch.grid = grid;
+  launch.block = block;
+  launch.dynamic_shared_bytes = dynamic_shared;
+  launch.add_argument(*a);
+  launch.add_argument(*d);
+  auto result = run(program, launch, memory, small_device(), options);
+  if (!result) {
+    ran.error = result.error().line();
+    return ran;
+  }
+  ran.result = std::move(*result);
+  (void)memory.read(*d, std::as_writable_bytes(std::span(ran.out)));
+  return ran;
+}
+
+/// Runs kernel "k" of a whole module.
 inline Ran run_module(const std::string& text, const std::vector<std::uint64_t>& in, Dim3 grid, Dim3 block,
                       RunOptions options = {}, std::uint64_t dynamic_shared = 0) {
   Ran ran;
@@ -45,27 +72,7 @@ inline Ran run_module(const std::string& text, const std::vector<std::uint64_t>&
     ran.error = program.error().line();
     return ran;
   }
-  DeviceMemory memory(std::uint64_t{1} << 28);
-  const std::uint64_t threads = grid.count() * block.count();
-  const auto a = memory.allocate(std::max<std::size_t>(in.size() * 8, 8), "in");
-  const auto d = memory.allocate(threads * 8, "out");
-  (void)memory.write(*a, std::as_bytes(std::span(in)));
-  ran.out.assign(threads, 0);
-  Launch launch;
-  launch.kernel = "k";
-  launch.grid = grid;
-  launch.block = block;
-  launch.dynamic_shared_bytes = dynamic_shared;
-  launch.add_argument(*a);
-  launch.add_argument(*d);
-  auto result = run(*program, launch, memory, small_device(), options);
-  if (!result) {
-    ran.error = result.error().line();
-    return ran;
-  }
-  ran.result = std::move(*result);
-  (void)memory.read(*d, std::as_writable_bytes(std::span(ran.out)));
-  return ran;
+  return run_kernel(*program, "k", in, grid, block, options, dynamic_shared);
 }
 
 /// A kernel whose threads read %a, %b, %c (64 bits each; the low 32 also as %ra, %rb, %rc, the low 16 as %ha, %hb, %hc)
