@@ -78,12 +78,16 @@ LabResult predictions(const LabMachine& machine, const AttentionShape& s) {
   out.formulas.push_back(
       fmt::format("saved: 4 × {} ÷ {}", units::print(units::Bytes{scores}), units::print(machine.bandwidth())));
   out.tolerance =
-      "saved time 0.5 to 2.5 times the prediction (a store also reads its line); in blocks 0.9 to 3 times the "
-      "arithmetic alone (exponentials are not in it)";
+      "saved time at least 0.85 times two of the four trips (products may hide theirs) and at most 2.5 times the "
+      "prediction (a store also reads its line); in blocks 0.9 to 3 times the arithmetic alone (exponentials are not "
+      "in "
+      "it)";
+  constexpr double bare_trips = 2;  // of the row by row pass between the products: nothing hides them
+  constexpr double fastest = 0.85;
   LabReading through;
   through.what = "with the score matrix";
   out.readings = {through, reading("in blocks", LabUnit::seconds, arithmetic, 0.9, 3),
-                  reading("saved", LabUnit::seconds, memory, 0.5, 2.5)};
+                  reading("saved", LabUnit::seconds, memory, fastest * bare_trips / trips, 2.5)};
   out.readings[0].predicted = memory + arithmetic;
   LabReading same;
   same.what = "largest difference of the two results";
