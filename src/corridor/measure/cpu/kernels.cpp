@@ -29,34 +29,58 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t unroll = 8;  // vectors of one turn; eight 64-byte loads are half a block
 
-/// `ask(offset)` is called for each cache line before it is loaded.
+/// `ask(place, bytes)` is called before each stretch is loaded.
 template <class Ask>
-HWY_INLINE std::uint64_t sum_words(const std::uint64_t* data, std::size_t words, std::size_t times, const Ask& ask) {
+HWY_INLINE std::uint64_t sum_words(const std::uint64_t* data, std::size_t words, const Ask& ask) {
   const hn::ScalableTag<std::uint64_t> d;
   const std::size_t n = hn::Lanes(d);
   auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
-  std::size_t end = words;
-  for (std::size_t pass = 0; pass < times; ++pass) {
-    for (std::size_t i = 0; i < end; i += unroll * n) {
-      ask(data + i, unroll * n * sizeof(std::uint64_t));
-      s0 = hn::Add(s0, hn::Load(d, data + i));
-      s1 = hn::Add(s1, hn::Load(d, data + i + n));
-      s2 = hn::Add(s2, hn::Load(d, data + i + 2 * n));
-      s3 = hn::Add(s3, hn::Load(d, data + i + 3 * n));
-      s4 = hn::Add(s4, hn::Load(d, data + i + 4 * n));
-      s5 = hn::Add(s5, hn::Load(d, data + i + 5 * n));
-      s6 = hn::Add(s6, hn::Load(d, data + i + 6 * n));
-      s7 = hn::Add(s7, hn::Load(d, data + i + 7 * n));
-    }
-    asm volatile("" : "+r"(end));  // no pass may be left out
+  for (std::size_t i = 0; i < words; i += unroll * n) {
+    ask(data + i, unroll * n * sizeof(std::uint64_t));
+    s0 = hn::Add(s0, hn::Load(d, data + i));
+    s1 = hn::Add(s1, hn::Load(d, data + i + n));
+    s2 = hn::Add(s2, hn::Load(d, data + i + 2 * n));
+    s3 = hn::Add(s3, hn::Load(d, data + i + 3 * n));
+    s4 = hn::Add(s4, hn::Load(d, data + i + 4 * n));
+    s5 = hn::Add(s5, hn::Load(d, data + i + 5 * n));
+    s6 = hn::Add(s6, hn::Load(d, data + i + 6 * n));
+    s7 = hn::Add(s7, hn::Load(d, data + i + 7 * n));
   }
   const auto low = hn::Add(hn::Add(s0, s1), hn::Add(s2, s3));
   const auto high = hn::Add(hn::Add(s4, s5), hn::Add(s6, s7));
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(low, high)));
 }
 
+/// The compiler has to load `v`, and that is all.
+template <class V>
+HWY_INLINE void only_load(const V v) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  asm volatile("" : : "v"(v.raw));
+#else
+  asm volatile("" : : "r"(hn::GetLane(v)));
+#endif
+}
+
+/// Adding up what comes from the first cache takes longer than loading it.
+template <class Ask>
+HWY_INLINE void load_words(const std::uint64_t* data, std::size_t words, const Ask& ask) {
+  const hn::ScalableTag<std::uint64_t> d;
+  const std::size_t n = hn::Lanes(d);
+  for (std::size_t i = 0; i < words; i += unroll * n) {
+    ask(data + i, unroll * n * sizeof(std::uint64_t));
+    only_load(hn::Load(d, data + i));
+    only_load(hn::Load(d, data + i + n));
+    only_load(hn::Load(d, data + i + 2 * n));
+    only_load(hn::Load(d, data + i + 3 * n));
+    only_load(hn::Load(d, data + i + 4 * n));
+    only_load(hn::Load(d, data + i + 5 * n));
+    only_load(hn::Load(d, data + i + 6 * n));
+    only_load(hn::Load(d, data + i + 7 * n));
+  }
+}
+
 /// Four quarters side by side, two vectors of each at a turn.
-std::uint64_t sum_quarters(const std::uint64_t* data, std::size_t words, std::size_t times) {
+std::uint64_t sum_quarters(const std::uint64_t* data, std::size_t words) {
   const hn::ScalableTag<std::uint64_t> d;
   const std::size_t n = hn::Lanes(d);
   const std::size_t quarter = words / 4;
@@ -65,30 +89,35 @@ std::uint64_t sum_quarters(const std::uint64_t* data, std::size_t words, std::si
   const std::uint64_t* const c = b + quarter;
   const std::uint64_t* const e = c + quarter;
   auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
-  std::size_t end = quarter;
-  for (std::size_t pass = 0; pass < times; ++pass) {
-    for (std::size_t i = 0; i < end; i += 2 * n) {
-      s0 = hn::Add(s0, hn::Load(d, a + i));
-      s1 = hn::Add(s1, hn::Load(d, a + i + n));
-      s2 = hn::Add(s2, hn::Load(d, b + i));
-      s3 = hn::Add(s3, hn::Load(d, b + i + n));
-      s4 = hn::Add(s4, hn::Load(d, c + i));
-      s5 = hn::Add(s5, hn::Load(d, c + i + n));
-      s6 = hn::Add(s6, hn::Load(d, e + i));
-      s7 = hn::Add(s7, hn::Load(d, e + i + n));
-    }
-    asm volatile("" : "+r"(end));  // no pass may be left out
+  for (std::size_t i = 0; i < quarter; i += 2 * n) {
+    s0 = hn::Add(s0, hn::Load(d, a + i));
+    s1 = hn::Add(s1, hn::Load(d, a + i + n));
+    s2 = hn::Add(s2, hn::Load(d, b + i));
+    s3 = hn::Add(s3, hn::Load(d, b + i + n));
+    s4 = hn::Add(s4, hn::Load(d, c + i));
+    s5 = hn::Add(s5, hn::Load(d, c + i + n));
+    s6 = hn::Add(s6, hn::Load(d, e + i));
+    s7 = hn::Add(s7, hn::Load(d, e + i + n));
   }
   const auto low = hn::Add(hn::Add(s0, s1), hn::Add(s2, s3));
   const auto high = hn::Add(hn::Add(s4, s5), hn::Add(s6, s7));
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(low, high)));
 }
 
+/// The first pass adds up, the others load.
+template <class Ask>
+HWY_INLINE std::uint64_t sum_and_load(const std::uint64_t* words, std::size_t count, std::size_t times,
+                                      const Ask& ask) {
+  const std::uint64_t sum = sum_words(words, count, ask);
+  for (std::size_t pass = 1; pass < times; ++pass) load_words(words, count, ask);
+  return sum;
+}
+
 /// `locality` as __builtin_prefetch counts: 3 into the first cache, 2 into the second, 0 past it.
 template <int locality>
 std::uint64_t sum_ahead(const std::uint64_t* words, std::size_t count, std::size_t times, std::size_t ahead) {
   constexpr std::size_t line = 64;
-  return sum_words(words, count, times, [ahead](const std::uint64_t* place, std::size_t span) HWY_ATTR {
+  return sum_and_load(words, count, times, [ahead](const std::uint64_t* place, std::size_t span) HWY_ATTR {
     const auto* next = reinterpret_cast<const char*>(place) + ahead;
     for (std::size_t k = 0; k < span; k += line) __builtin_prefetch(next + k, 0, locality);
   });
@@ -97,7 +126,11 @@ std::uint64_t sum_ahead(const std::uint64_t* words, std::size_t count, std::size
 std::uint64_t read_again(const void* data, std::size_t bytes, const ReadWay& way, std::size_t times) {
   const auto* words = static_cast<const std::uint64_t*>(data);
   const std::size_t count = bytes / sizeof(std::uint64_t);
-  if (way.four_streams) return sum_quarters(words, count, times);
+  if (times == 0) return 0;
+  if (way.four_streams) {
+    for (std::size_t pass = 1; pass < times; ++pass) asm volatile("" : : "r"(sum_quarters(words, count)));
+    return sum_quarters(words, count);
+  }
   switch (way.hint) {
     case ReadWay::Hint::near:
       return sum_ahead<3>(words, count, times, way.ahead);
@@ -108,7 +141,7 @@ std::uint64_t read_again(const void* data, std::size_t bytes, const ReadWay& way
     case ReadWay::Hint::none:
       break;
   }
-  return sum_words(words, count, times, [](const std::uint64_t*, std::size_t) HWY_ATTR {});
+  return sum_and_load(words, count, times, [](const std::uint64_t*, std::size_t) HWY_ATTR {});
 }
 
 std::uint64_t read(const void* data, std::size_t bytes, std::size_t ahead) {

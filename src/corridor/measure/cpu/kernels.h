@@ -47,7 +47,8 @@ struct Kernels {
   /// Loads every byte once and returns the sum of all 64-bit words; `ahead` bytes are asked for in advance (0: left to
   /// the hardware).
   std::uint64_t (*read)(const void* data, std::size_t bytes, std::size_t ahead) = nullptr;
-  /// The same in any way and `times` over without a break: a small buffer does not pay for the end of each pass.
+  /// The same in any way and `times` over without a break: a small buffer does not pay for the end of each pass. Only
+  /// the first pass adds up, the others load: adding takes longer than the first cache does.
   std::uint64_t (*read_again)(const void* data, std::size_t bytes, const ReadWay& way, std::size_t times) = nullptr;
   /// Sets every 64-bit word to `word`.
   void (*write)(void* data, std::size_t bytes, std::uint64_t word, Store store) = nullptr;

@@ -79,9 +79,7 @@ LabResult predictions(const LabMachine& machine, const AttentionShape& s) {
       fmt::format("saved: 4 × {} ÷ {}", units::print(units::Bytes{scores}), units::print(machine.bandwidth())));
   out.tolerance =
       "saved time at least 0.85 times two of the four trips (products may hide theirs) and at most 2.5 times the "
-      "prediction (a store also reads its line); in blocks 0.9 to 3 times the arithmetic alone (exponentials are not "
-      "in "
-      "it)";
+      "prediction (a store also reads its line); in blocks 0.9 to 3 times the arithmetic alone (without exponentials)";
   constexpr double bare_trips = 2;  // of the row by row pass between the products: nothing hides them
   constexpr double fastest = 0.85;
   LabReading through;

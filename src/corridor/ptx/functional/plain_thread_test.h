@@ -79,6 +79,7 @@ class PlainThread {
     std::vector<std::uint64_t> places;              ///< of its .local variables, by index
     std::map<std::string, Bytes, std::less<>> own;  ///< its parameters and results
     std::size_t at = 0;
+    std::size_t locals = 0;  ///< bytes of local memory that were in use before it
   };
 
   [[nodiscard]] std::uint64_t r(const Operand& o) const { return frames_.back().r[o.index]; }
@@ -86,6 +87,7 @@ class PlainThread {
   void enter(const Function& f) {
     Frame frame;
     frame.f = &f;
+    frame.locals = local_.size();
     frame.r.resize(f.registers.size());
     for (const Variable& v : f.variables) {
       frame.arguments.emplace_back(v.space == Space::param ? v.bytes : 0);
@@ -119,6 +121,7 @@ class PlainThread {
   void leave() {
     Frame done = std::move(frames_.back());
     frames_.pop_back();
+    local_.resize(done.locals);
     if (frames_.empty() || done.f->results.empty()) return;
     Frame& caller = frames_.back();
     const Instruction& i = caller.f->body[caller.at - 1];
