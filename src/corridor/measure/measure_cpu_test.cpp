@@ -48,7 +48,8 @@ class FakeProbe : public CpuProbe {
   std::vector<Level> levels = {{48 * kibi, 2e-9, 500e9}, {2048 * kibi, 6e-9, 250e9}, {32 * mebi, 30e-9, 90e9}};
   double memory_latency = 110e-9, memory_rate = 40e9, spread = 0.01;
   bool one_thread_is_enough = false;
-  int failing_call = -1, calls = 0;
+  double first_look = 1;  ///< peaks are so many times their rate until each has been asked for once
+  int failing_call = -1, calls = 0, peak_calls = 0;
 
   [[nodiscard]] int threads() const override { return 4; }
   [[nodiscard]] Bytes largest() const override { return Bytes{512 * mebi}; }
@@ -76,7 +77,8 @@ class FakeProbe : public CpuProbe {
     return latency;
   }
   [[nodiscard]] Result<Figure> peak(const PeakKernel& kernel, Seconds) override {
-    return Figure{kernel.flop_per_round * 1e9, spread, 9, "peak"};
+    const double now = peak_calls++ < 3 ? first_look : 1;
+    return Figure{kernel.flop_per_round * 1e9 * now, spread, 9, "peak"};
   }
   [[nodiscard]] Result<Figure> dispatch(Seconds) override { return Figure{2e-6, spread, 9, "dispatch"}; }
   [[nodiscard]] std::vector<PeakKernel> peaks() const override {
@@ -173,6 +175,23 @@ TEST(MeasureCpu, AMadeUpMachineIsFoundAgain) {
   ASSERT_TRUE(again);
   EXPECT_EQ(again->main_memory.threads_to_saturate, 1);
   EXPECT_THAT(again->warnings, Contains(HasSubstr("Spread above 10 %: main memory read (20 %)")));
+}
+
+TEST(MeasureCpu, TheFasterOfTwoLooksCountsAndTheSpreadCoversBoth) {
+  for (const double first : {0.6, 1.25}) {
+    FakeProbe probe;
+    probe.first_look = first;
+    const auto m = measure_with(probe, fake_facts(), FakeClock(0.1), {Effort::quick, {}}, {});
+    ASSERT_TRUE(m);
+    EXPECT_DOUBLE_EQ(m->peaks[1].flop_per_s.value, 200e9 * std::max(first, 1.0));
+    EXPECT_NEAR(m->peaks[1].flop_per_s.spread, first < 1 ? 0.4 : 0.2, 1e-12);
+    EXPECT_EQ(m->peaks[1].flop_per_s.passes, 18);
+    EXPECT_EQ(m->main_memory.copy->passes, 18);
+    EXPECT_DOUBLE_EQ(m->main_memory.copy->spread, 0.01);
+    EXPECT_THAT(m->warnings,
+                Contains(HasSubstr(first < 1 ? "fp64 arithmetic was 67 % faster at the end than at the start"
+                                             : "fp64 arithmetic was 20 % slower at the end")));
+  }
 }
 
 TEST(MeasureCpu, AFailingFigureIsAnError) {

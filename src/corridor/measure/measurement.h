@@ -25,7 +25,8 @@ struct MeasureSettings {
 /// Told what is being measured and the fraction that is done (0 … 1); may be empty.
 using Progress = std::function<void(std::string_view what, double done)>;
 
-/// One measured figure. `spread` is (90th − 10th percentile) ÷ median over the passes.
+/// One measured figure. `spread` is (90th − 10th percentile) ÷ median over the passes; of two looks, also how far apart
+/// they are.
 struct Figure {
   double value = 0;  ///< SI unit of its name
   double spread = 0;
