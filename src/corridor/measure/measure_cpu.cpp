@@ -133,16 +133,6 @@ Result<int> Run::peaks() {
   return 0;
 }
 
-/// Two looks at one rate: what disturbs a machine makes it slower, so the faster one counts, and the spread covers
-/// both.
-Figure better_of(const Figure& first, const Figure& again) {
-  Figure out = first.value >= again.value ? first : again;
-  const double apart = out.value > 0 ? 1 - std::min(first.value, again.value) / out.value : 0;
-  out.spread = std::max({first.spread, again.spread, apart});
-  out.passes = first.passes + again.passes;
-  return out;
-}
-
 /// Peaks and main memory again at the end of the run: a neighbour or the clock may slow the machine down for seconds,
 /// which the passes of one look, all alike, do not tell.
 Result<int> Run::second_look() {

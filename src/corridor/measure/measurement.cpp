@@ -6,6 +6,15 @@
 
 namespace corridor::measure {
 
+/// both.
+Figure better_of(const Figure& first, const Figure& again) {
+  Figure out = first.value >= again.value ? first : again;
+  const double apart = out.value > 0 ? 1 - std::min(first.value, again.value) / out.value : 0;
+  out.spread = std::max({first.spread, again.spread, apart});
+  out.passes = first.passes + again.passes;
+  return out;
+}
+
 std::optional<double> Measurement::ridge_flop_per_byte() const {
   using hardware::ComputeType;
   if (!main_memory.read || !(main_memory.read->value > 0)) return std::nullopt;

@@ -34,6 +34,10 @@ struct Figure {
   std::string how;  ///< kernel, threads, width: "read, 2 threads, avx512f"
 };
 
+/// Two looks at one rate: what disturbs a machine makes it slower, so the faster one counts, and the spread covers
+/// both.
+[[nodiscard]] Figure better_of(const Figure& first, const Figure& again);
+
 /// One size of the curve; every figure may be missing (a kind that was not asked for, or no memory for it).
 struct CurvePoint {
   units::Bytes size;  ///< working set of all `threads` together, each on its own equal part
