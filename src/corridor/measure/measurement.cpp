@@ -6,7 +6,6 @@
 
 namespace corridor::measure {
 
-/// both.
 Figure better_of(const Figure& first, const Figure& again) {
   Figure out = first.value >= again.value ? first : again;
   const double apart = out.value > 0 ? 1 - std::min(first.value, again.value) / out.value : 0;
