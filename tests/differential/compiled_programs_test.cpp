@@ -30,25 +30,12 @@ struct Compiler {
   std::vector<std::string> command;  ///< up to the files
 };
 
-std::string on_path(const std::string& name) {
-  const char* const path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(':'), rest.size());
-    const fs::path file = fs::path(rest.substr(0, end)) / name;
-    std::error_code code;
-    if (fs::is_regular_file(file, code)) return file.string();
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return {};
-}
-
 /// Every clang without and with optimisation, and nvcc. `clang++` is often one of the others.
 std::vector<Compiler> compilers() {
   std::vector<Compiler> out;
   std::set<std::string> seen;
   for (const char* name : {"clang++", "clang++-14", "clang++-19"}) {
-    const std::string program = on_path(name);
+    const std::string program = app::program_on_path(name);
     std::error_code code;
     if (!program.empty() && !seen.insert(fs::canonical(program, code).string()).second) continue;
     for (const char* level : {"-O0", "-O2"}) {

@@ -108,15 +108,19 @@ std::string named_nvcc() {
   return is_folder(given) ? given + "/nvcc" : given;
 }
 
-std::string nvcc_on_path() {
+std::string program_on_path(std::string_view name) {
   const std::string path = variable("PATH");
   for (std::size_t at = 0; at <= path.size();) {
     const std::size_t end = std::min(path.find(':', at), path.size());
-    const std::string file = path.substr(at, end - at) + "/nvcc";
+    const std::string file = path.substr(at, end - at) + "/" + std::string(name);
     if (end > at && is_file(file) && ::access(file.c_str(), X_OK) == 0) return file;
     at = end + 1;
   }
   return {};
+}
+
+std::string nvcc_on_path() {
+  return program_on_path("nvcc");
 }
 
 Result<std::string> compile_with_nvcc(const std::string& nvcc, const std::string& source,

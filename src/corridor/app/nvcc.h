@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "corridor/base/result.h"
 
@@ -10,6 +11,8 @@ namespace corridor::app {
 
 /// What CORRIDOR_NVCC names (a file, or a folder that holds nvcc); empty when it is not set.
 [[nodiscard]] std::string named_nvcc();
+/// The first program of that name on PATH; empty when there is none.
+[[nodiscard]] std::string program_on_path(std::string_view name);
 /// The first nvcc on PATH; empty when there is none.
 [[nodiscard]] std::string nvcc_on_path();
 
